@@ -1,0 +1,96 @@
+"""Reserve, settle and release units of an allowance: each one guarded UPDATE, so that a race has one winner.
+
+Writes Meter and Reservation; nobody else does. The caller's transaction carries both the reservation and the
+work that it is for.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import F
+from django.utils.translation import gettext_lazy as _
+
+from billing.models import Meter, Reservation
+from inkcloak.errors import Exhausted
+from inkcloak.lifecycle import advance
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """How many `unit`s `holder` may use in [period_start, period_end)."""
+
+    holder: str
+    unit: str
+    limit: int
+    period_start: datetime
+    period_end: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Balance:
+    """What is left of an allowance; `resets_at` is when the next period begins."""
+
+    limit: int
+    left: int
+    unit: str
+    resets_at: datetime
+
+
+@transaction.atomic
+def reserve(*, allowance: Allowance, amount: int, now: datetime) -> Reservation:
+    """Holds `amount` units. Raises Exhausted, with the seconds until the next period, when they are not left."""
+    meter = _meter(allowance)
+    fits = Meter.objects.filter(pk=meter.pk, limit__gte=F("used") + F("held") + amount)
+    if not fits.update(held=F("held") + amount):
+        raise _exhausted(allowance, now)
+    return Reservation.objects.create(meter=meter, amount=amount)
+
+
+@transaction.atomic
+def settle(reservation: Reservation) -> bool:
+    """Held becomes used. False if the reservation was ended before: settling twice charges once."""
+    if not advance(Reservation.objects.filter(pk=reservation.pk), Reservation.Status.SETTLED):
+        return False
+    meter = Meter.objects.filter(pk=reservation.meter_id)
+    meter.update(held=F("held") - reservation.amount, used=F("used") + reservation.amount)
+    return True
+
+
+@transaction.atomic
+def release(reservation: Reservation) -> bool:
+    """Held is free again. False if the reservation was ended before."""
+    if not advance(Reservation.objects.filter(pk=reservation.pk), Reservation.Status.RELEASED):
+        return False
+    Meter.objects.filter(pk=reservation.meter_id).update(held=F("held") - reservation.amount)
+    return True
+
+
+def balance(allowance: Allowance) -> Balance:
+    """Reads only: a holder without a meter has everything left."""
+    key = {"holder": allowance.holder, "unit": allowance.unit, "period_start": allowance.period_start}
+    meter = Meter.objects.filter(**key).first()
+    taken = meter.used + meter.held if meter else 0
+    return Balance(allowance.limit, max(0, allowance.limit - taken), allowance.unit, allowance.period_end)
+
+
+def _meter(allowance: Allowance) -> Meter:
+    """The period's meter, made by whoever comes first; a changed limit is taken over."""
+    meter, _made = Meter.objects.get_or_create(
+        holder=allowance.holder,
+        unit=allowance.unit,
+        period_start=allowance.period_start,
+        defaults={"limit": allowance.limit, "period_end": allowance.period_end},
+    )
+    if meter.limit != allowance.limit:
+        Meter.objects.filter(pk=meter.pk).update(limit=allowance.limit)
+    return meter
+
+
+def _exhausted(allowance: Allowance, now: datetime) -> Exhausted:
+    seconds = max(1, int((allowance.period_end - now).total_seconds()))
+    if allowance.unit == Meter.Unit.CHECKS:
+        message = _("You have used today's free checks. Sign up for more, or come back when the next is free.")
+        return Exhausted("visitor_checks_used", message, retry_after=seconds)
+    message = _("This text has more words than your account has left this month.")
+    return Exhausted("words_used", message, retry_after=seconds)

@@ -1,0 +1,92 @@
+"""Submission: one text that somebody wants a verdict on. The table is the queue.
+
+        QUEUED --leased into a run--> SCORING --scores in--> DONE
+           ^                             |
+           |---run lost, attempts left---|
+        QUEUED, SCORING --no attempts or no time left--> FAILED
+
+A text without enough evidence (too short, no prose, unsupported language) is born DONE, with its verdict.
+"""
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+
+from billing.models import Account, Reservation
+from gpujobs.models import GpuRun, ModelVersion
+
+
+class Submission(models.Model):
+    class Status(models.TextChoices):
+        QUEUED = "queued"  # set by intake.accept and dispatch.requeue: waits for a run
+        SCORING = "scoring"  # set by dispatch.claim: belongs to `run`, whose lease is the only one
+        DONE = "done"  # set by collect (or intake, without evidence): has a Verdict
+        FAILED = "failed"  # set by collect or the sweep: `failure_code` says why, nothing was charged
+
+    MOVES = {
+        Status.QUEUED: frozenset({Status.SCORING, Status.FAILED}),
+        Status.SCORING: frozenset({Status.QUEUED, Status.DONE, Status.FAILED}),
+        Status.DONE: frozenset(),
+        Status.FAILED: frozenset(),
+    }
+
+    class Source(models.TextChoices):
+        PAGE = "page"
+        COMMAND = "command"
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    account = models.ForeignKey(Account, null=True, on_delete=models.CASCADE, related_name="submissions")
+    visitor = models.UUIDField(null=True)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    source = models.CharField(max_length=10, choices=Source.choices)
+    # One number a form: the same form sent twice is one check.
+    nonce = models.UUIDField(null=True)
+    digest = models.CharField(max_length=64)
+
+    text = models.TextField()
+    characters = models.PositiveIntegerField()
+    words = models.PositiveIntegerField()  # of the scored prose
+    language = models.CharField(max_length=8)
+    model_version = models.ForeignKey(ModelVersion, on_delete=models.PROTECT, related_name="submissions")
+    max_fpr = models.CharField(max_length=8, blank=True)  # the policy cap as the manifest spells it; "" = default
+    recheck_of = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="rechecks")
+
+    status = models.CharField(max_length=10, choices=Status.choices, default=Status.QUEUED)
+    failure_code = models.CharField(max_length=60, blank=True)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    run = models.ForeignKey(GpuRun, null=True, on_delete=models.SET_NULL, related_name="submissions")
+    reservation = models.OneToOneField(Reservation, null=True, on_delete=models.SET_NULL, related_name="submission")
+
+    accepted_at = models.DateTimeField()
+    dispatched_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+    deadline_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(account__isnull=True) ^ models.Q(visitor__isnull=True),
+                name="submission_one_owner",
+            ),
+            models.UniqueConstraint(
+                fields=["account", "nonce", "digest"],
+                condition=models.Q(account__isnull=False, nonce__isnull=False),
+                name="submission_once_per_form_account",
+            ),
+            models.UniqueConstraint(
+                fields=["visitor", "nonce", "digest"],
+                condition=models.Q(visitor__isnull=False, nonce__isnull=False),
+                name="submission_once_per_form_visitor",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["accepted_at"], condition=models.Q(status="queued"), name="submission_queue"),
+            models.Index(fields=["deadline_at"], condition=models.Q(status__in=("queued", "scoring")), name="submission_due"),
+            models.Index(fields=["account", "-accepted_at", "id"], name="submission_history"),
+            models.Index(fields=["visitor", "-accepted_at", "id"], name="submission_visits"),
+        ]
+
+    @property
+    def is_finished(self) -> bool:
+        return self.status in (self.Status.DONE, self.Status.FAILED)

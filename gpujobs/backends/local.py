@@ -1,0 +1,43 @@
+"""The pod's own code on this machine's CPU, inside a worker process: the embedded default.
+
+The one place where Django code imports the scorer, and only when a batch is there: a web process never does.
+"""
+
+import threading
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+
+from gpujobs import registry
+from gpujobs.backends import Accepted, Answer, BackendError
+from gpujobs.pod.contract import ContractError, ScoreRequest
+
+if TYPE_CHECKING:
+    from gpujobs.pod.score import Scorer
+
+MODELS_IN_MEMORY = 2
+_one_at_a_time = threading.Lock()
+
+
+class LocalBackend:
+    name = "local"
+    tier = "cpu"
+
+    def start(self, request: ScoreRequest) -> Answer | Accepted:
+        try:
+            with _one_at_a_time:  # the engine already uses every core
+                return Answer(scorer(request.model_version).score(request))
+        except (LookupError, OSError, ContractError) as error:
+            raise BackendError(f"local_{type(error).__name__.lower()}", permanent=True) from error
+
+    def poll(self, external_id: str) -> Answer | None:
+        raise BackendError("local_never_waits", permanent=True)
+
+
+@lru_cache(maxsize=MODELS_IN_MEMORY)
+def scorer(version: str) -> "Scorer":
+    """The loaded model of a version; loading verifies each file's hash."""
+    from gpujobs.pod.score import Scorer
+
+    return Scorer.load(registry.folder_of(version), threads=settings.LOCAL_ENGINE_THREADS)

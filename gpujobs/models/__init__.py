@@ -1,0 +1,4 @@
+from gpujobs.models.registry import AliasMove, ModelAlias, ModelVersion
+from gpujobs.models.run import GpuRun, RunEvent
+
+__all__ = ["AliasMove", "GpuRun", "ModelAlias", "ModelVersion", "RunEvent"]

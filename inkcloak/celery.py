@@ -1,0 +1,43 @@
+"""The Celery application and the whole beat schedule as one table.
+
+A message is only a wake-up: each task finds its work in rows, so a lost message costs seconds (the sweep) and a
+doubled one nothing.
+"""
+
+import os
+from typing import Any
+
+from celery import Celery
+from celery.signals import setup_logging
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "inkcloak.settings")
+
+app = Celery("inkcloak")
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.autodiscover_tasks()
+
+SWEEP_SECONDS = 5
+HOUR_SECONDS = 3600
+
+app.conf.beat_schedule = {
+    "detector-sweep": {
+        "task": "detector.tasks.sweep",
+        "schedule": SWEEP_SECONDS,
+        "options": {"expires": SWEEP_SECONDS},
+    },
+    "detector-forget": {
+        "task": "detector.tasks.forget",
+        "schedule": HOUR_SECONDS,
+        "options": {"expires": HOUR_SECONDS},
+    },
+}
+
+
+@setup_logging.connect
+def _keep_our_logging(**_kwargs: Any) -> None:
+    """With a receiver, Celery leaves logging as settings.LOGGING made it (its own format prints task arguments)."""
+    import logging.config
+
+    from django.conf import settings
+
+    logging.config.dictConfig(settings.LOGGING)
