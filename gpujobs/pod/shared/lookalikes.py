@@ -1,0 +1,146 @@
+"""Latin words written with letters of other scripts: which are look-alike attacks, and which are real words.
+
+A letter is replaced only inside a word that mixes scripts, or as a whole word when the rest of the text betrays it:
+- mixed word ("pаper" with a Cyrillic а): all its look-alikes become Latin, if every foreign letter of it is a
+  look-alike or Latin letters are at least as many. Greek small letters (α, γ, ν …) count only beside a small Latin
+  letter of the same word, so that TNFα, αSyn and γδT stay.
+- a word wholly of look-alikes ("сору", the article "а"): only in a text that is mostly Latin, not beside a real word of its
+  script, and only with evidence: mixed words elsewhere, or, for words of one letter, no real word of that script at all.
+  Lone Greek letters are mathematics unless mixed Greek words stand elsewhere.
+- a word with a letter that looks like no Latin one ("Москва", "кот") is a real word and stays.
+Pure. Imports only the table.
+"""
+
+import unicodedata
+from collections import Counter
+from dataclasses import dataclass, field
+
+import regex
+
+from gpujobs.pod.shared.confusables import CONFUSABLE, IDENTICAL, LATIN_CONFUSABLE
+from gpujobs.pod.shared.mapped import Mapped
+
+MIN_MIXED_GREEK = 2  # words; fewer leave lone Greek letters as mathematics
+MIN_WHOLE_WORDS = 3  # words wholly of look-alikes that are evidence of their own when no real word of the script is near
+LATIN_WORDS_PER_FOREIGN = 2  # a text counts as Latin from this ratio on
+
+_WORD = regex.compile(r"[\p{L}\p{M}]+(?:'[\p{L}\p{M}]+)*")
+_LATIN = regex.compile(r"\p{Latin}")
+_ALL = CONFUSABLE.keys() | LATIN_CONFUSABLE.keys()
+
+
+@dataclass
+class _Evidence:
+    """What the words of one text are. `real`: positions of real foreign words in the row of all words."""
+
+    latin: int = 0
+    mixed: "Counter[str]" = field(default_factory=Counter)
+    whole: "Counter[str]" = field(default_factory=Counter)
+    real: "Counter[str]" = field(default_factory=Counter)
+    real_at: set[int] = field(default_factory=set)
+
+    def mostly_latin(self) -> bool:
+        latin = self.latin + self.mixed.total()
+        return latin >= LATIN_WORDS_PER_FOREIGN * self.real.total()
+
+
+def replace_lookalikes(mapped: Mapped, characters: set[str]) -> tuple[Mapped, int]:
+    """The text with its look-alikes in Latin, and their number. `characters`: those that occur in it."""
+    if not characters & _ALL:
+        return mapped, 0
+    foreign = {c for c in characters if ord(c) > 0x17F and c.isalpha() and not _LATIN.match(c)}
+    foreign |= characters & LATIN_CONFUSABLE.keys()
+    words, evidence = _survey(mapped.text, foreign)
+    new_words = {span: _resolve(word, position, evidence) for position, span, word in words}
+    changed = {span: new for span, new in new_words.items() if new is not None}
+    if not changed:
+        return mapped, 0
+    count = sum(old != new for (b, e), w in changed.items() for old, new in zip(mapped.text[b:e], w, strict=True))
+    return _substitute(mapped, changed), count
+
+
+def _survey(text: str, foreign: set[str]) -> tuple[list[tuple[int, tuple[int, int], str]], _Evidence]:
+    """All words with a foreign letter, as (position among words, span, word), and what they show together."""
+    evidence, words, position = _Evidence(), [], -1
+    for position, match in enumerate(_WORD.finditer(text)):
+        word = match[0]
+        if foreign.isdisjoint(word):
+            evidence.latin += 1
+            continue
+        words.append((position, match.span(), word))
+        script = _script(word)
+        if _mixed(word) is not None:
+            evidence.mixed[script] += 1
+        elif all(c in IDENTICAL or not c.isalpha() for c in word):
+            evidence.whole[script] += 1
+        elif not any(_LATIN.match(c) for c in word):
+            evidence.real[script] += 1
+            evidence.real_at.add(position)
+    return words, evidence
+
+
+def _script(word: str) -> str:
+    """Name of the script of the first letter which is not Latin; "LATIN" for small capitals and the like."""
+    letter = next((c for c in word if c.isalpha() and not _LATIN.match(c)), "a")
+    return unicodedata.name(letter, "UNKNOWN").split()[0]
+
+
+def _mixed(word: str) -> str | None:
+    """The Latin word behind a word of mixed script, or None when it is none."""
+    latin = [c for c in word if _LATIN.match(c)]
+    foreign = [c for c in word if c.isalpha() and not _LATIN.match(c)]
+    if not any(c.isascii() for c in latin):
+        return None
+    known = [c for c in foreign if c in CONFUSABLE]
+    if not foreign:
+        return word.translate(_LATIN_TABLE)
+    if len(known) < len(foreign) and len(latin) < len(foreign):
+        return None
+    new = "".join(_letter(word, i) for i in range(len(word)))
+    return new if new != word else None
+
+
+def _letter(word: str, i: int) -> str:
+    char = word[i]
+    if char in LATIN_CONFUSABLE:
+        return LATIN_CONFUSABLE[char]
+    if "α" <= char <= "ώ" and char != "ο" and not any("a" <= c <= "z" for c in word):
+        return char
+    return CONFUSABLE.get(char, char)
+
+
+def _resolve(word: str, position: int, evidence: _Evidence) -> str | None:
+    mixed = _mixed(word)
+    if mixed is not None:
+        return mixed if mixed != word else None
+    if not all(c in IDENTICAL or not c.isalpha() for c in word) or not evidence.mostly_latin():
+        return None
+    if {position - 1, position + 1} & evidence.real_at or not _betrayed(word, evidence):
+        return None
+    return word.translate(_IDENTICAL_TABLE)
+
+
+def _betrayed(word: str, evidence: _Evidence) -> bool:
+    """Whether the rest of the text shows that a word wholly of look-alikes is meant to be Latin."""
+    script = _script(word)
+    if script == "GREEK" and len(word) == 1 and evidence.mixed[script] < MIN_MIXED_GREEK:
+        return False
+    if evidence.mixed[script]:
+        return True
+    if evidence.real[script]:
+        return False
+    return len(word) == 1 or evidence.whole[script] >= MIN_WHOLE_WORDS
+
+
+def _substitute(mapped: Mapped, words: dict[tuple[int, int], str]) -> Mapped:
+    """Letter for letter: the map does not change."""
+    texts, last = [], 0
+    for (begin, end), word in words.items():
+        texts += (mapped.text[last:begin], word)
+        last = end
+    texts.append(mapped.text[last:])
+    return Mapped("".join(texts), mapped.starts, mapped.ends)
+
+
+_LATIN_TABLE = str.maketrans(LATIN_CONFUSABLE)
+_IDENTICAL_TABLE = str.maketrans(IDENTICAL)
