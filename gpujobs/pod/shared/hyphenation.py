@@ -11,7 +11,7 @@ import regex
 
 from gpujobs.pod.shared.mapped import Mapped
 
-_DIVIDED = regex.compile(r"(?<![\p{L}\-])(?:\p{L}++-)*+\p{L}++(?:-[ \t]*+\n[ \t]*+\p{Ll}\p{L}*+(?:-\p{L}++)*+)++-?+")
+_DIVIDED = regex.compile(r"(?<![\p{L}\-])(?:\p{L}++-(?=\p{L}))*+\p{L}++(?:-[ \t]*+\n[ \t]*+\p{Ll}\p{L}*+(?:-\p{L}++)*+)++-?+")
 _BREAK = regex.compile(r"-[ \t]*\n[ \t]*")
 _WORDS = regex.compile(r"\p{L}+(?:-\p{L}+)*")
 _HEADS = frozenset(
