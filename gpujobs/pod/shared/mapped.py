@@ -53,6 +53,19 @@ class Mapped:
         ends.extend(self.ends[last:])
         return Mapped("".join(texts), starts, ends)
 
+    def without(self, spans: Iterable[tuple[int, int]]) -> "Mapped":
+        """Without the characters of these ranges, which are in order (a later one may begin inside the one before)."""
+        texts: list[str] = []
+        starts, ends = array(OFFSET_TYPE), array(OFFSET_TYPE)
+        last = 0
+        for begin, end in [*spans, (len(self.text), len(self.text))]:
+            if begin > last:
+                texts.append(self.text[last:begin])
+                starts.extend(self.starts[last:begin])
+                ends.extend(self.ends[last:begin])
+            last = max(last, end)
+        return Mapped("".join(texts), starts, ends)
+
     def cut(self, begin: int, end: int) -> "Mapped":
         """The characters [begin, end), with their places."""
         return Mapped(self.text[begin:end], self.starts[begin:end], self.ends[begin:end])

@@ -50,6 +50,17 @@ class Normalised:
     cleaned: tuple[Cleaned, ...]
 
 
+def clean_characters(text: str, counts: "Counter[str]") -> Mapped:
+    """characters() until nothing changes any more: what prose.py starts from."""
+    mapped = Mapped.of(text)
+    for _ in range(MAX_ROUNDS):
+        before = mapped.text
+        mapped = characters(mapped, counts)
+        if mapped.text == before:
+            break
+    return mapped
+
+
 def normalise(text: str) -> Normalised:
     """The clean text; normalising it again changes nothing. Never raises, whatever the characters."""
     counts: Counter[str] = Counter()

@@ -1,25 +1,42 @@
 """What the model reads of a text: its prose, cleaned, with a map to the original and the list of what was left out.
 
-Pure. Training, evaluation, pod and site call read() alike. Offsets are code points of the original.
+    read()          original -> Reading: clean characters, find blocks, clean inside the prose, put it on one line each
+    count_words()   words as people count them
+
+Training, evaluation, pod and site call read() alike. Pure; imports normalise, blocks, inline.
+Whatever of the original is neither in `text` nor white space nor a cleaned character lies in exactly one LeftOut.
+Offsets are code points of the original.
 """
 
 from array import array
+from bisect import bisect_left
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import regex
 
+from gpujobs.pod.shared.blocks import PROSE, Block, find_blocks
+from gpujobs.pod.shared.hyphenation import join_hyphenated
+from gpujobs.pod.shared.inline import clean_inline
 from gpujobs.pod.shared.mapped import Mapped, join
-from gpujobs.pod.shared.normalise import Cleaned, characters, layout, tally
+from gpujobs.pod.shared.normalise import Cleaned, clean_characters, layout, tally
 
-_PARAGRAPH = regex.compile(r"(?:[^\n]|\n(?![ \t]*\n))+")
-_LINE_END = regex.compile(r"\n")
-_WORD = regex.compile(r"\p{Han}|[\p{Hiragana}\p{Katakana}]|[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}]|['\-.,](?=[\p{L}\p{N}]))*")
+LEFT_OUT_KINDS = ("code", "table", "url", "reference", "quote", "list", "heading", "other")
+BLOCK_JOINER = "\n\n"
+
+_LINE_ENDS = regex.compile(r"[ \t]*\n\s*")
+_OPENING_DASH = regex.compile(r"\s*[\u2013\u2014]+[ \t]*")
+_LETTER = regex.compile(r"\p{L}")
+_WORD = regex.compile(
+    r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]"
+    r"|[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}]|['\u2019\-.,:/@&](?=[\p{L}\p{N}]))*+"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A range of the original that is not scored; kind: code, table, url, reference, quote, list, heading, other."""
+    """A range of the original that is not scored; kind: one of LEFT_OUT_KINDS."""
 
     kind: str
     start: int
@@ -28,7 +45,10 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """text: the prose.  starts, ends: (len(text),) ranges of the original.  words: words in `text`."""
+    """text: the prose, blocks joined by an empty line.  starts, ends: (len(text),) ranges of the original.
+
+    words: words in `text`.  original_chars: code points of the original.
+    """
 
     text: str
     starts: "array[int]"
@@ -40,29 +60,81 @@ class Reading:
 
     def original_span(self, start: int, end: int) -> tuple[int, int]:
         """The range of the original behind text[start:end]; an empty range stays empty."""
-        if start >= end:
-            at = self.starts[start] if start < len(self.starts) else (self.ends[-1] if self.ends else 0)
-            return at, at
-        return self.starts[start], max(self.starts[start], self.ends[end - 1])
+        if start < end:
+            return self.starts[start], max(self.starts[start], self.ends[end - 1])
+        at = self.starts[start] if start < len(self.starts) else (self.ends[-1] if self.ends else 0)
+        return at, at
 
 
 def read(text: str) -> Reading:
-    """The prose of a text. Never raises, whatever the characters; no prose gives an empty `text`."""
+    """The prose of a text. Never raises, whatever the characters; without prose `text` is empty."""
     counts: Counter[str] = Counter()
-    mapped = characters(Mapped.of(text), counts)
-    blocks = (mapped.cut(*match.span()) for match in _PARAGRAPH.finditer(mapped.text))
-    prose = join((_one_line(block, counts) for block in blocks), "\n\n")
+    mapped = clean_characters(text, counts)
+    parts: list[Mapped] = []
+    left: list[tuple[str, int, int]] = []
+    for block in find_blocks(mapped.text):
+        body = mapped.cut(block.begin, block.end)
+        if block.kind == PROSE:
+            prose, gaps = _read_block(body, block, counts)
+            parts.append(prose)
+            left += gaps
+        else:
+            left.append(_whole(block.kind, body))
+    prose = join(parts, BLOCK_JOINER)
     return Reading(
-        prose.text, prose.starts, prose.ends, tally(counts), (), count_words(prose.text), len(text)
+        text=prose.text,
+        starts=prose.starts,
+        ends=prose.ends,
+        cleaned=tally(counts),
+        left_out=_merged(left, mapped),
+        words=count_words(prose.text),
+        original_chars=len(text),
     )
 
 
-def _one_line(block: Mapped, counts: "Counter[str]") -> Mapped:
-    """A block without hyphenation and line ends."""
-    block = layout(block, counts)
-    return block.rewrite(_LINE_END, lambda _: " ")
-
-
 def count_words(text: str) -> int:
-    """Words as people count them: runs of letters and digits, apostrophes and hyphens inside; Han and kana by character."""
+    """Words as people count them: runs of letters and digits, with marks such as ' - . inside them.
+
+    Scripts without spaces (Chinese, Japanese, Thai …) count by character: such a text is not "too short".
+    """
     return sum(1 for _ in _WORD.finditer(text))
+
+
+def _read_block(body: Mapped, block: Block, counts: "Counter[str]") -> tuple[Mapped, list[tuple[str, int, int]]]:
+    """One block of prose on one line, and what was left out of it; all of it when no letter remains."""
+    counts["markup"] += sum(not c.isspace() for c in body.text[: block.mark])
+    body = body.cut(block.mark, len(body.text))
+    dash = _OPENING_DASH.match(body.text)
+    if dash:  # dialogue opened by a dash reads as the same dialogue behind a bullet does
+        counts["dash"] += sum(not c.isspace() for c in dash[0])
+        body = body.cut(dash.end(), len(body.text))
+    cleaned, gaps = clean_inline(body, counts)
+    if not _LETTER.search(cleaned.text):
+        return cleaned.cut(0, 0), [_whole("other" if not gaps else gaps[0][0], body)] if body.text.strip() else []
+    line = join_hyphenated(cleaned, counts).rewrite(_LINE_ENDS, lambda _: " ")
+    return layout(line, counts), gaps
+
+
+def _whole(kind: str, body: Mapped) -> tuple[str, int, int]:
+    body = body.trimmed()
+    return kind, body.starts[0], body.ends[-1]
+
+
+def _merged(left: Iterable[tuple[str, int, int]], mapped: Mapped) -> tuple[LeftOut, ...]:
+    """In order, disjoint; neighbours of one kind become one when only white space or cleaned characters divide them."""
+    visible = array("I", (start for start, char in zip(mapped.starts, mapped.text, strict=True) if not char.isspace()))
+    merged: list[LeftOut] = []
+    for kind, start, end in sorted(left, key=lambda item: item[1:]):
+        last = merged[-1] if merged else None
+        start = max(start, last.end) if last else start
+        if last and last.kind == kind and not _between(visible, last.end, start):
+            merged[-1] = LeftOut(kind, last.start, max(end, last.end))
+        elif end > start:
+            merged.append(LeftOut(kind, start, end))
+    return tuple(merged)
+
+
+def _between(visible: "array[int]", begin: int, end: int) -> bool:
+    """Whether a visible character begins in [begin, end) of the original."""
+    at = bisect_left(visible, begin)
+    return at < len(visible) and visible[at] < end

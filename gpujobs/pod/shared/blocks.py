@@ -1,0 +1,202 @@
+"""Which lines of a text are prose, and what the others are: the layout half of the prose finder.
+
+    find_blocks()   text (characters already cleaned, lines kept) -> blocks in order, covering everything but blank space
+
+Conservative: a line is prose unless its form says otherwise. Pure; imports line_kinds alone.
+Wrapping must not matter: every rule that looks at line starts asks whether the line before ended a sentence, so that
+a number or dash that wrapping brings to a line's start opens no list.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import regex
+
+from gpujobs.pod.shared import line_kinds as kinds
+
+PROSE = "prose"
+HEADING_MAX_CHARS = 80
+HEADING_MAX_WORDS = 12
+HEADING_LONG_LINE_CHARS = 100  # a line after a heading this long is a whole paragraph, not a wrapped line
+BODY_MIN_WORDS = 15  # what follows a heading
+ITEM_SENTENCE_MIN_WORDS = 6
+ITEM_LONG_MIN_WORDS = 12  # from here on a list item is prose without end punctuation, too
+REFERENCE_MIN_SHARE = 0.5  # of the lines after "References" that must look like entries
+SHORT_LINE_CHARS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Characters [begin, end) of the text: prose, or the kind that it is left out as.
+
+    mark: length of a bullet at its begin, which is not read.  apart: blank lines (or nothing) around it.
+    """
+
+    kind: str
+    begin: int
+    end: int
+    mark: int = 0
+    apart: bool = False
+    item: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    begin: int
+    end: int
+    text: str
+
+    @property
+    def blank(self) -> bool:
+        return not self.text.strip()
+
+
+def find_blocks(text: str) -> list[Block]:
+    """Blocks in order, not overlapping; outside them there is only white space."""
+    lines = [_Line(m.start(), m.end(), m[0]) for m in _LINE.finditer(text)]
+    taken = kinds.mark_lines([line.text for line in lines])
+    blocks = [block for block in _split(lines, taken) if text[block.begin : block.end].strip()]
+    blocks = _with_headings(text, blocks)
+    return _without_references(text, blocks)
+
+
+_LINE = regex.compile(r"[^\n]*+(?:\n|(?<=[^\n])\Z)")
+
+
+def _split(lines: list[_Line], taken: list[str | None]) -> Iterator[Block]:
+    """Runs of lines of one kind, and the paragraphs between them."""
+    i = 0
+    while i < len(lines):
+        j = i + 1
+        if taken[i] is None and lines[i].blank:
+            i = j
+            continue
+        while j < len(lines) and taken[j] == taken[i] and (taken[i] is not None or not lines[j].blank):
+            j += 1
+        if taken[i] is not None:
+            yield Block(taken[i] or "", lines[i].begin, lines[j - 1].end)
+        else:
+            apart = (i == 0 or lines[i - 1].blank or taken[i - 1] is not None) and (
+                j == len(lines) or lines[j].blank or taken[j] is not None
+            )
+            yield from _paragraph(lines[i:j], apart)
+        i = j
+
+
+def _paragraph(lines: list[_Line], apart: bool) -> Iterator[Block]:
+    """One paragraph: its list items, its headings on lines of their own, and the rest."""
+    starts = [0]
+    item_before = kinds.bullet(lines[0].text) > 0
+    for i in range(1, len(lines)):
+        line, before = lines[i].text, lines[i - 1].text
+        if kinds.bullet(line) and (item_before or kinds.ends_sentence(before, ":;")):
+            item_before = True
+            starts.append(i)
+        elif item_before and _leaves_list(before, line):
+            item_before = False
+            starts.append(i)
+        elif not item_before and _is_heading_line(before, line, starts[-1] == i - 1):
+            starts.append(i)
+    for i, j in zip(starts, [*starts[1:], len(lines)], strict=True):
+        yield _block(lines[i:j], apart and len(starts) == 1)
+
+
+def _leaves_list(before: str, line: str) -> bool:
+    return not line[0].isspace() and line[0].isupper() and len(before.rstrip()) < SHORT_LINE_CHARS
+
+
+def _is_heading_line(before: str, line: str, before_starts: bool) -> bool:
+    """Whether a part of the paragraph ends between two lines, because one of them is a heading."""
+    if before_starts and _titled(before) and len(line) >= HEADING_LONG_LINE_CHARS and not line[0].islower():
+        return True
+    return _titled(line) and len(before) >= HEADING_LONG_LINE_CHARS and kinds.ends_sentence(before)
+
+
+def _titled(line: str) -> bool:
+    text = line.strip().strip("*_")
+    return 0 < len(text) <= SHORT_LINE_CHARS and text[-1].isalnum() and not text[0].islower()
+
+
+def _block(lines: list[_Line], apart: bool) -> Block:
+    begin, end = lines[0].begin, lines[-1].end
+    mark = kinds.bullet(lines[0].text)
+    if not mark:
+        return Block(PROSE, begin, end, apart=apart)
+    text = " ".join(line.text.strip() for line in lines)[mark:].strip("*_ ")
+    words = len(text.split())
+    sentence = words >= ITEM_LONG_MIN_WORDS or (words >= ITEM_SENTENCE_MIN_WORDS and kinds.ends_sentence(text, ":;,"))
+    return Block(PROSE if sentence else "list", begin, end, mark=mark if sentence else 0, apart=apart, item=True)
+
+
+# --- headings ----------------------------------------------------------------------------------------------------
+
+
+def _with_headings(text: str, blocks: list[Block]) -> list[Block]:
+    """Short lines that stand above prose become headings. Read from the end: what follows is then known."""
+    new: list[Block] = []
+    body_follows = False
+    for i in range(len(blocks) - 1, -1, -1):
+        block = blocks[i]
+        if block.kind == PROSE and not block.item:
+            part = text[block.begin : block.end].strip()
+            if body_follows and _is_heading(part, block, blocks[i + 1]):
+                block = replace(block, kind="heading")
+            else:
+                body_follows = len(part.split()) >= BODY_MIN_WORDS and kinds.ends_sentence(part, ":")
+        elif block.item:
+            body_follows = body_follows or block.kind == PROSE
+        new.append(block)
+    return new[::-1]
+
+
+def _is_heading(part: str, block: Block, following: Block) -> bool:
+    alone = block.apart or ("\n" not in part and following.end - following.begin >= HEADING_LONG_LINE_CHARS)
+    if not alone or len(part) > HEADING_MAX_CHARS or len(part.split()) > HEADING_MAX_WORDS:
+        return False
+    bare = part.strip("*_ ").rstrip(":") if part.startswith(("*", "_")) else part
+    return bool(bare) and (bare[-1].isalnum() or bare[-1] in ")]?") and not bare[0].islower()
+
+
+# --- reference lists ---------------------------------------------------------------------------------------------
+
+
+def _without_references(text: str, blocks: list[Block]) -> list[Block]:
+    """The list of sources at the end: after its heading, or a run of entries without one."""
+    for i in range(len(blocks)):
+        part = text[blocks[i].begin : blocks[i].end]
+        if len(part) < HEADING_MAX_CHARS and kinds.REFERENCE_HEADING.fullmatch(part.strip()):
+            end = next((j for j in range(i + 1, len(blocks)) if _closes_references(text, blocks[j])), len(blocks))
+            if _mostly_entries(text, blocks[i + 1 : end]):
+                inside = [replace(block, kind="reference", mark=0) for block in blocks[i:end]]
+                return blocks[:i] + inside + _without_references(text, blocks[end:])
+        elif kinds.REFERENCE_HEADING_LINE.match(part):  # heading and entries without a blank line between
+            first = part.partition("\n")[2]
+            if first and _share_of_entries(first.split("\n")) >= REFERENCE_MIN_SHARE:
+                blocks = [*blocks[:i], replace(blocks[i], kind="reference", mark=0), *blocks[i + 1 :]]
+    tail = len(blocks)
+    while tail and _all_entries(text[blocks[tail - 1].begin : blocks[tail - 1].end]):
+        tail -= 1
+    entries = sum(text.count("\n", b.begin, b.end) + 1 for b in blocks[tail:])
+    if entries >= kinds.REFERENCE_MIN_ENTRIES and tail:
+        return blocks[:tail] + [replace(block, kind="reference", mark=0) for block in blocks[tail:]]
+    return blocks
+
+
+def _closes_references(text: str, block: Block) -> bool:
+    if block.kind != "heading":
+        return False
+    return not kinds.looks_like_entry(text[block.begin : block.end])
+
+
+def _mostly_entries(text: str, blocks: list[Block]) -> bool:
+    lines = [line for block in blocks for line in text[block.begin : block.end].split("\n")]
+    return _share_of_entries(lines) >= REFERENCE_MIN_SHARE
+
+
+def _share_of_entries(lines: list[str]) -> float:
+    lines = [line for line in lines if line.strip()]
+    return sum(map(kinds.looks_like_entry, lines)) / len(lines) if lines else 0.0
+
+
+def _all_entries(part: str) -> bool:
+    return bool(part.strip()) and kinds.STRONG_ENTRY.match(part.strip()) is not None
