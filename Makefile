@@ -1,0 +1,50 @@
+# InkCloak. Two commands matter: `make run` and `make test`. Each installs what it needs into .venv.
+# More about them: docs/running.md
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+ARGS ?=
+DEVSTACK = $(PYTHON) -m devstack --with-parent
+
+.PHONY: help run test stop reset logs manage shell lint format screens bench-check train evaluate
+
+help:              ## this list
+	@grep -E '^[a-z-]+: .*##' Makefile | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 24
+
+run:               ## everything, in the foreground, on http://127.0.0.1:8000 (PORT=… for another port)
+	@$(DEVSTACK) run
+
+test:              ## all tests, with servers of their own (ARGS="tests/pod -q" for some)
+	@$(DEVSTACK) test $(ARGS)
+
+stop:              ## end what `make run` started in this checkout
+	@$(DEVSTACK) stop
+
+reset:             ## delete the development data (needs CONFIRM=1)
+	@$(DEVSTACK) reset
+
+logs:              ## follow the logs
+	@$(DEVSTACK) logs
+
+manage:            ## ARGS="check_text FILE": Django's commands, with or without a running stack
+	@$(DEVSTACK) manage $(ARGS)
+
+shell:             ## a Python shell with the models
+	@$(DEVSTACK) manage shell
+
+lint:              ## ruff, mypy, missing migrations
+	@$(DEVSTACK) lint
+
+format:            ## let ruff put the code in order
+	@$(DEVSTACK) format
+
+screens:           ## a picture of each page, both languages, phone and desktop
+	@$(DEVSTACK) tool tests.screens $(ARGS)
+
+bench-check:       ## how long a warm check takes, model and rest apart
+	@$(DEVSTACK) tool benchmarks.check $(ARGS)
+
+train:             ## ARGS="--recipe …": train the model
+	@$(DEVSTACK) python -m gpujobs.pod.train $(ARGS)
+
+evaluate:          ## ARGS="FILE.jsonl --json": measure the shipped model
+	@$(DEVSTACK) manage evaluate $(ARGS)

@@ -1,0 +1,61 @@
+"""THE TABLE: what `make run` runs before, beside and after the page answers. Change command lines here."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from devstack.checkout import Checkout
+from devstack.child import Program
+from devstack.leftovers import mark
+from devstack.stack import OneOff, Stack
+
+# Commands before the processes, in this order; `show` = what it prints is for the person.
+STEPS = (
+    OneOff("Migrating the database", ("manage.py", "migrate", "--noinput")),
+    OneOff("Registering the model", ("manage.py", "register_shipped_model")),
+    OneOff("Looking after the staff login", ("manage.py", "ensure_staff"), show=True),
+)
+
+# name, arguments of the virtual environment's Python, own environment. {port}, {host}, {var} are filled in.
+WEB = "-m uvicorn inkcloak.asgi:application --host {host} --port {port} --timeout-graceful-shutdown 3"
+WORKER = "-m celery -A inkcloak worker -n {name}@%h -Q {queues} --pool=threads --concurrency={threads}"
+WORKER += " --without-gossip --without-mingle --loglevel=INFO"
+BEAT = "-m celery -A inkcloak beat --pidfile= --schedule={var}/beat-schedule --loglevel=INFO"
+PROCESSES: tuple[tuple[str, str, Mapping[str, str]], ...] = (
+    ("web", WEB, {"DATABASE_POOL": "1"}),
+    # The only process that loads the model.
+    ("score", WORKER.replace("{name}", "score").replace("{queues}", "score").replace("{threads}", "1"), {}),
+    ("steps", WORKER.replace("{name}", "steps").replace("{queues}", "default").replace("{threads}", "4"), {}),
+    ("beat", BEAT, {}),
+)
+READY_LINE = "InkCloak is ready: http://127.0.0.1:{port}"
+
+
+def product(checkout: Checkout, host: str) -> Stack:
+    """The whole product of this checkout."""
+
+    def programs(environment: Mapping[str, str]) -> list[Program]:
+        return [_program(checkout, environment, host, *row) for row in PROCESSES]
+
+    return Stack(
+        steps=STEPS, programs=programs, health_path="/healthz", ready_line=READY_LINE, python=checkout.python
+    )
+
+
+def _program(
+    checkout: Checkout,
+    environment: Mapping[str, str],
+    host: str,
+    name: str,
+    arguments: str,
+    own: Mapping[str, str],
+) -> Program:
+    filled = [
+        word.format(port=environment["PORT"], host=host, var=checkout.var) for word in arguments.split()
+    ]
+    return Program(
+        name=name,
+        argv=(str(checkout.python), *filled),
+        log=checkout.logs / f"{name}.log",
+        cwd=Path(checkout.root),
+        env={**environment, **own} | mark(checkout.var),
+    )

@@ -1,0 +1,127 @@
+"""From nothing to "ready", and from there to the end: servers, one-off commands, processes, the page."""
+
+import http.client
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from devstack.checkout import Checkout
+from devstack.child import Program
+from devstack.console import last_lines
+from devstack.errors import DevstackError
+from devstack.services import SERVERS, Services
+from devstack.supervisor import SHOWN_LOG_LINES, Supervisor
+
+READY_SECONDS = 180.0
+PAGE_TIMEOUT_SECONDS = 2.0
+READ_BYTES = 65_536
+
+
+@dataclass(frozen=True)
+class OneOff:
+    """A command of the virtual environment's Python that must succeed before the processes start."""
+
+    title: str
+    argv: tuple[str, ...]
+    show: bool = False
+
+
+@dataclass(frozen=True)
+class Stack:
+    """What to run; the tests of this package put a tiny page here."""
+
+    steps: Sequence[OneOff]
+    programs: Callable[[Mapping[str, str]], list[Program]]
+    health_path: str
+    ready_line: str
+    python: Path
+
+
+def bring_up(
+    stack: Stack,
+    checkout: Checkout,
+    supervisor: Supervisor,
+    services: Services,
+    environment: Mapping[str, str],
+) -> None:
+    """Everything until the page answers, then say so. Raises DevstackError with the end of the guilty log."""
+    full = services.start(supervisor, environment)
+    services.publish(full)
+    for step in stack.steps:
+        argv = [str(stack.python), *step.argv]
+        log = checkout.logs / "setup.log"
+        supervisor.run_step(step.title, argv, log=log, cwd=checkout.root, env=full, show=step.show)
+    programs = stack.programs(full)
+    with supervisor.console.step(f"Starting {', '.join(program.name for program in programs)}") as shown:
+        for program in programs:
+            supervisor.start(program)
+
+        def answers() -> bool:
+            name = programs[int(shown.seconds) % len(programs)].name
+            shown.note(f"{name}: {''.join(last_lines(checkout.logs / f'{name}.log', 1))}")
+            return page_answers(int(full["PORT"]), stack.health_path)
+
+        if not supervisor.wait_until(answers, READY_SECONDS):
+            lines = last_lines(programs[0].log, SHOWN_LOG_LINES)
+            raise DevstackError(f"{stack.health_path} did not answer 200.\n" + "\n".join(lines))
+    supervisor.strict = False
+    supervisor.console.line(stack.ready_line.format(port=full["PORT"]))
+    supervisor.console.line("Ctrl-C ends it and leaves nothing behind. Logs: make logs")
+
+
+def watch(checkout: Checkout, supervisor: Supervisor) -> None:
+    """Look after the children and show what they say, until somebody asks for the end."""
+    names = [name for name in supervisor.children if name not in SERVERS]
+    tails = [LogTail(name, checkout.logs / f"{name}.log") for name in names]
+    while not supervisor.stop_asked:
+        supervisor.tick()
+        for tail in tails:
+            for line in tail.new_lines():
+                supervisor.console.prefixed(tail.name, line)
+
+
+class LogTail:
+    """What a log got since we last looked: children write files, so a stuck terminal never stops them."""
+
+    def __init__(self, name: str, path: Path) -> None:
+        self.name = name
+        self.path = path
+        self._offset = path.stat().st_size if path.exists() else 0
+        self._rest = b""
+
+    def new_lines(self) -> list[str]:
+        """Whole lines only."""
+        try:
+            size = self.path.stat().st_size
+            if size == self._offset:
+                return []
+            with self.path.open("rb") as log:
+                log.seek(self._offset if size > self._offset else 0)
+                fresh = log.read(READ_BYTES)
+                self._offset = log.tell()
+        except OSError:
+            return []
+        *lines, self._rest = (self._rest + fresh).split(b"\n")
+        return [line.decode("utf-8", "replace") for line in lines]
+
+
+def page_answers(port: int, path: str) -> bool:
+    """Whether GET answers 200 there."""
+    link = http.client.HTTPConnection("127.0.0.1", port, timeout=PAGE_TIMEOUT_SECONDS)
+    try:
+        link.request("GET", path)
+        return link.getresponse().status == http.client.OK
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        link.close()
+
+
+def check_owner(checkout: Checkout) -> None:
+    """Raises DevstackError when another user's run left the state folder."""
+    owner = checkout.var.stat().st_uid
+    if owner != os.getuid():
+        raise DevstackError(
+            f"{checkout.var} belongs to another user (id {owner}): run as that user, or remove the folder."
+        )

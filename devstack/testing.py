@@ -1,0 +1,98 @@
+"""test and lint: the same environment for a newcomer and for CI, with servers that are thrown away."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from devstack import browser, install
+from devstack.checkout import Checkout
+from devstack.console import Console
+from devstack.services import SERVERS, Services
+from devstack.supervisor import Supervisor
+
+FIXED_SECRET = "only-for-tests-" + "x" * 40
+# Checks that need no database; (what, command of the virtual environment).
+LINTERS: tuple[tuple[str, ...], ...] = (
+    ("ruff", "check", "."),
+    ("ruff", "format", "--check", "."),
+    ("mypy", "."),
+    ("manage.py", "makemigrations", "--check", "--dry-run"),
+)
+FORMATTERS: tuple[tuple[str, ...], ...] = (("ruff", "check", "--fix", "."), ("ruff", "format", "."))
+
+
+def test_environment() -> dict[str, str]:
+    """The process environment without what would lead a test to somebody's real data."""
+    ours = {
+        "DEBUG": "1",
+        "SECRET_KEY": FIXED_SECRET,
+        "INKCLOAK_IGNORE_DEV_ENV": "1",
+        "PYTHONUNBUFFERED": "1",
+        "DATABASE_URL": "",
+        "REDIS_URL": "",
+        "CACHE_URL": "",
+    }
+    kept = {"DATABASE_URL": "TEST_DATABASE_URL", "REDIS_URL": "TEST_REDIS_URL", "CACHE_URL": "TEST_REDIS_URL"}
+    given = {name: os.environ[source] for name, source in kept.items() if os.environ.get(source)}
+    full = dict(os.environ) | ours | given
+    return {key: value for key, value in full.items() if value or key not in kept}
+
+
+def test(checkout: Checkout, arguments: Sequence[str]) -> int:
+    """pytest with everything it needs; its exit status."""
+    return tool(checkout, ["pytest", *arguments])
+
+
+def tool(checkout: Checkout, arguments: Sequence[str]) -> int:
+    """`python -m …` with all packages, throw-away servers and a Chromium (tests, screens, benchmarks)."""
+    console = Console()
+    checkout.make_var()
+    supervisor = Supervisor(console)
+    install.ensure(checkout, install.ALL_EXTRAS, supervisor)
+    base = Path(tempfile.mkdtemp(prefix="inkcloak-test-"))
+    base.chmod(0o711)  # another user's server passes through; its own folders stay closed
+    try:
+        chromium = browser.ensure(checkout, supervisor, base / "browser.log")
+        services = Services(checkout, base=base, logs=base, throw_away=True)
+        found = services.start(supervisor, test_environment()) | {"CHROMIUM_PATH": str(chromium)}
+        command = [str(checkout.python), "-m", *arguments]
+        return supervisor.run_foreground(command, cwd=checkout.root, env=found)
+    finally:
+        supervisor.stop_all(last=SERVERS)
+        shutil.rmtree(base, ignore_errors=True)
+
+
+def lint(checkout: Checkout) -> int:
+    """Every linter, also after one has complained; 1 when any did."""
+    return _tools(checkout, LINTERS)
+
+
+def reformat(checkout: Checkout) -> int:
+    """Let ruff put the code in order."""
+    return _tools(checkout, FORMATTERS)
+
+
+def _tools(checkout: Checkout, commands: Sequence[Sequence[str]]) -> int:
+    console = Console()
+    checkout.make_var()
+    supervisor = Supervisor(console)
+    install.ensure(checkout, install.ALL_EXTRAS, supervisor)
+    # Settings want addresses; nothing here connects to them.
+    nowhere = {"DATABASE_URL": "postgresql://nobody@127.0.0.1:1/none", "REDIS_URL": "redis://127.0.0.1:1/0"}
+    environment = test_environment() | nowhere
+    failed = 0
+    for command in commands:
+        argv = [str(checkout.python), *(command if command[0].endswith(".py") else ("-m", *command))]
+        console.line(f"$ {' '.join(command)}")
+        failed += supervisor.run_foreground(argv, cwd=checkout.root, env=environment) != 0
+    return 1 if failed else 0
+
+
+def python(checkout: Checkout, arguments: Sequence[str]) -> int:
+    """The virtual environment's Python with all packages and nothing started (training)."""
+    checkout.make_var()
+    install.ensure(checkout, install.ALL_EXTRAS, Supervisor(Console()))
+    os.chdir(checkout.root)
+    os.execv(checkout.python, [str(checkout.python), *arguments])  # noqa: S606
