@@ -1,0 +1,77 @@
+"""Fits the linear models: the hashed n-grams that ship, and the plain n-gram baseline that a model must beat.
+
+May be imported by: train.py. Imports: scikit-learn, scipy (extra `train`).
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_union
+
+from gpujobs.pod.dataset import Row
+from gpujobs.pod.ngrams import Counts, NgramModel, count, weigh
+
+KINDS = 2  # characters and words
+BASELINE_FEATURES = 300_000  # of each kind, the most frequent ones
+
+
+def fit_ngrams(rows: Sequence[Row], bits: int, inverse_regularisation: float, seed: int) -> NgramModel:
+    """The hashed n-gram model on whole training texts, both classes weighing the same."""
+    counts = [count(row.text, bits) for row in rows]
+    idf = _idf(counts, bits)
+    x = scipy.sparse.hstack(
+        [_matrix([c[kind] for c in counts], idf[kind], bits) for kind in range(KINDS)]
+    ).tocsr()
+    labels = [row.label for row in rows]
+    model = LogisticRegression(
+        C=inverse_regularisation, class_weight="balanced", solver="liblinear", max_iter=100, random_state=seed
+    )
+    model.fit(x, labels)
+    weights = model.coef_[0].astype(np.float32).reshape(KINDS, 1 << bits)
+    return NgramModel(bits, weights, idf, float(model.intercept_[0]))
+
+
+def _idf(counts: Sequence[tuple[Counts, Counts]], bits: int) -> npt.NDArray[np.float32]:
+    seen = np.zeros((KINDS, 1 << bits), dtype=np.float32)
+    for both in counts:
+        for kind, found in enumerate(both):
+            seen[kind][found.buckets] += 1
+    return (np.log((1 + len(counts)) / (1 + seen)) + 1).astype(np.float32)
+
+
+def _matrix(counts: Sequence[Counts], idf: npt.NDArray[np.float32], bits: int) -> scipy.sparse.csr_matrix:
+    values = np.concatenate([weigh(found, idf) for found in counts])
+    columns = np.concatenate([found.buckets for found in counts])
+    ends = np.cumsum([0] + [len(found.buckets) for found in counts])
+    return scipy.sparse.csr_matrix((values, columns, ends), shape=(len(counts), 1 << bits))
+
+
+def baseline_scores(training: Sequence[Row], rows: Sequence[Row]) -> list[float]:
+    """Logits of the reference baseline for `rows`: words 1-2 and characters 3-4, TF-IDF, logistic
+    regression.
+    """
+    features = make_union(
+        TfidfVectorizer(ngram_range=(1, 2), min_df=3, sublinear_tf=True, max_features=BASELINE_FEATURES),
+        TfidfVectorizer(
+            analyzer="char_wb",
+            ngram_range=(3, 4),
+            min_df=5,
+            sublinear_tf=True,
+            max_features=BASELINE_FEATURES,
+        ),
+    )
+    x = features.fit_transform([row.text for row in training])
+    model = LogisticRegression(C=10, class_weight="balanced", solver="liblinear", max_iter=200)
+    model.fit(x, [row.label for row in training])
+    return [float(s) for s in model.decision_function(features.transform([row.text for row in rows]))]
+
+
+def counts_by_source(rows: Sequence[Row]) -> dict[str, int]:
+    """`source (language, class)` -> texts, for the model card."""
+    found = Counter(f"{row.source} ({row.language}, {'ai' if row.label else 'human'})" for row in rows)
+    return dict(sorted(found.items()))

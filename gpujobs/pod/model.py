@@ -1,0 +1,109 @@
+"""The network that is trained: an encoder with LoRA adapters, mean pooling, one logit.
+
+May be imported by: train.py, export.py and their tests. Extra: `train`; the serving path (score.py) never
+comes here.
+"""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import torch
+from peft import LoraConfig, get_peft_model
+from tokenizers import Tokenizer
+from torch import nn
+
+from gpujobs.pod.bases import Base, load_base
+from gpujobs.pod.recipe import ModelKnobs
+from gpujobs.pod.vocabulary import cut_vocabulary
+
+
+class Detector(nn.Module):
+    """Token ids to one logit a text, higher is more AI-like."""
+
+    def __init__(self, encoder: nn.Module, hidden: int) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.head = nn.Linear(hidden, 1)
+        nn.init.zeros_(self.head.weight)
+        nn.init.zeros_(self.head.bias)
+
+    def forward(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        """ids, mask: (B, T) int64, mask 1 on real tokens.  Returns (B,) float."""
+        hidden = self.encoder(input_ids=ids, attention_mask=mask).last_hidden_state  # (B, T, H)
+        weights = mask.unsqueeze(-1).to(hidden.dtype)  # (B, T, 1)
+        pooled = (hidden * weights).sum(1) / weights.sum(1)  # (B, H)
+        return self.head(pooled).squeeze(-1)
+
+
+def build(knobs: ModelKnobs, texts: Iterable[str], cache: Path) -> tuple[Detector, Base]:
+    """The detector of a recipe, ready to train, and its base (whose vocabulary may have been cut to
+    `texts`).
+    """
+    base = load_base(knobs.base, cache)
+    if knobs.cut_vocabulary:
+        base = _with_cut_vocabulary(base, texts, knobs.vocabulary_min_count)
+    return wrap(base.encoder, knobs), base
+
+
+def wrap(encoder: nn.Module, knobs: ModelKnobs) -> Detector:
+    """An encoder with adapters on the recipe's targets and a head; only these are trainable."""
+    for module in encoder.modules():
+        if isinstance(module, nn.Dropout):
+            module.p = 0.0  # dropout costs a third of a step here, and few epochs over random crops need none
+    if hasattr(encoder, "set_attn_implementation"):
+        encoder.set_attn_implementation("eager")  # the fastest of the three under bf16 on CPUs
+    layers = list(range(knobs.lora_from_layer, encoder.config.num_hidden_layers))
+    config = LoraConfig(
+        r=knobs.lora_rank,
+        lora_alpha=knobs.lora_alpha,
+        target_modules=list(knobs.lora_targets),
+        layers_to_transform=layers,
+        lora_dropout=0.0,
+    )
+    return Detector(get_peft_model(encoder, config), encoder.config.hidden_size)
+
+
+def merged(detector: Detector) -> Detector:
+    """The same detector with its adapters added into the base weights."""
+    detector.encoder = detector.encoder.merge_and_unload()
+    return detector.eval()
+
+
+def trainable(detector: Detector) -> dict[str, nn.Parameter]:
+    """Adapters and head by name: all that training changes and a checkpoint holds."""
+    return {name: value for name, value in detector.named_parameters() if value.requires_grad}
+
+
+def collate(ids: Sequence[Sequence[int]], pad: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Unpadded ids to (B, T) ids and mask."""
+    longest = max(len(row) for row in ids)
+    padded = torch.full((len(ids), longest), pad, dtype=torch.int64)
+    mask = torch.zeros((len(ids), longest), dtype=torch.int64)
+    for i, row in enumerate(ids):
+        padded[i, : len(row)] = torch.tensor(row)
+        mask[i, : len(row)] = 1
+    return padded, mask
+
+
+def truncate(ids: list[int], limit: int) -> list[int]:
+    """Ids cut to `limit`, the closing special token kept."""
+    return ids if len(ids) <= limit else ids[: limit - 1] + ids[-1:]
+
+
+def special_id(tokenizer: Tokenizer, *names: str) -> int:
+    """The id of the first of the names that the tokenizer knows. Raises ValueError when there is none."""
+    for name in names:
+        found = tokenizer.token_to_id(name)
+        if found is not None:
+            return int(found)
+    raise ValueError(f"the tokenizer has none of {', '.join(names)}")
+
+
+def _with_cut_vocabulary(base: Base, texts: Iterable[str], min_count: int) -> Base:
+    old = base.encoder.get_input_embeddings()
+    tokenizer, table = cut_vocabulary(base.tokenizer, old.weight.data, texts, min_count)
+    fresh = nn.Embedding(*table.shape, padding_idx=old.padding_idx)
+    fresh.weight.data = table
+    base.encoder.set_input_embeddings(fresh)
+    base.encoder.config.vocab_size = len(table)
+    return Base(base.encoder, tokenizer, {**base.origin, "vocabulary": len(table)})

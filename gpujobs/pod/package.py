@@ -1,0 +1,275 @@
+"""From trained parts to an immutable model folder: mix, calibration, thresholds, rate card, figures, card,
+manifest.
+
+    python -m gpujobs.pod.package --run DIR --out FOLDER [--corpora DIR]
+
+`--run` is the output folder of train.py, with its `parts/`. Development halves decide, report halves are
+reported. May be imported by: train.py. Extra: `train` and `cpu`.
+"""
+
+import argparse
+import importlib.metadata
+import json
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+from gpujobs.pod import card, evaluate, manifest
+from gpujobs.pod.calibration import Calibration, Mix, fit_calibration, fit_mix
+from gpujobs.pod.contract import WindowScore
+from gpujobs.pod.dataset import Row, cached_as_read, corpora_folder, read_heldout, read_rows, with_parts
+from gpujobs.pod.score import DEFAULT_THREADS, Raw, Reader, load_parts
+from gpujobs.pod.shared.decision import decide
+from gpujobs.pod.shared.metrics import wilson
+from gpujobs.pod.shared.normalise import NORMALISER_VERSION
+from gpujobs.pod.thresholds import CAPS, Scored, choose, flagged
+from gpujobs.pod.windows import Window, join
+
+PARTS = "parts"  # encoder.onnx, tokenizer.json, ngrams.npz and facts.json of a finished training
+SHIPPED_FILES = ("encoder.onnx", "tokenizer.json", "ngrams.npz")
+DEFAULT_MAX_FPR = 0.01
+MIN_WORDS = 50
+WORD_RANGES = ((50, 100_000), (50, 99), (100, 199), (200, 399), (400, 100_000))
+READ_TOGETHER = 64  # texts scored between two movements of the progress bar
+SMALLEST_CARD_GROUP = 50  # human texts behind a line of the rate card
+LIBRARIES = ("numpy", "onnx", "onnxruntime", "peft", "scikit-learn", "tokenizers", "torch", "transformers")
+
+
+def package(run: Path, out: Path, rows: Sequence[Row], languages: Sequence[str]) -> str:
+    """Writes the model folder `out` from `run`/parts and the held-out rows. Returns the model version."""
+    parts = run / PARTS
+    facts = json.loads((parts / "facts.json").read_text(encoding="utf-8"))
+    raws = read_raws(parts, facts["engine"], rows, run / "raws.jsonl")
+    pairs = [(row, raws[row.id]) for row in rows if row.id in raws]
+    development = [(row, raw) for row, raw in pairs if row.part.endswith("_dev")]
+    mix = _fit_mix(development)
+    calibrations = {language: _fit_language(development, mix, language) for language in languages}
+    scored = {
+        row.id: score(row, raw, mix, calibrations[row.language])
+        for row, raw in pairs
+        if row.language in calibrations
+    }
+    tables = {language: _thresholds(development, scored, language) for language in languages}
+    rated = [row for row, _ in pairs if row.id in scored]
+    figures = _figures(rated, scored, tables, facts)
+    _fill(out, parts, figures, facts)
+    whole = {
+        "model": facts["model"],
+        "normaliser_version": NORMALISER_VERSION,
+        "calibration_version": "1",
+        "engine": facts["engine"],
+        "calibration": {
+            "mix": {"encoder": mix.encoder, "ngrams": mix.ngrams},
+            "languages": {language: c.to_json() for language, c in calibrations.items()},
+        },
+        "base": facts["base"],
+        "recipe": facts["recipe"],
+        "data": facts["data"],
+        "libraries": {name: importlib.metadata.version(name) for name in LIBRARIES},
+        "licence": "Apache-2.0; base weights " + str(facts["base"]["licence"]),
+        "min_words": MIN_WORDS,
+        "languages": list(languages),
+        "thresholds": tables,
+        "default_max_fpr": DEFAULT_MAX_FPR,
+        "rate_card": _rate_card(rated, scored, tables),
+    }
+    return manifest.write(out, whole)
+
+
+def read_raws(parts: Path, engine_facts: dict[str, Any], rows: Sequence[Row], cache: Path) -> dict[str, Raw]:
+    """Raw logits of every row, kept in `cache`, so that another calibration needs no second pass of the
+    encoder.
+    """
+    found: dict[str, Raw] = {}
+    stamp = manifest.sha256(parts / "encoder.onnx")[:12] + manifest.sha256(parts / "ngrams.npz")[:12]
+    if cache.exists():
+        for line in cache.read_text(encoding="utf-8").splitlines():
+            record = json.loads(line)
+            if record["of"] == stamp:
+                found[record["id"]] = _raw(record)
+    tokenizer, engine, ngrams = load_parts(parts, engine_facts, DEFAULT_THREADS)
+    reader = Reader(tokenizer, engine, ngrams, engine_facts)
+    left = sorted((row for row in rows if row.id not in found), key=lambda row: len(row.text))
+    with (
+        cache.open("a", encoding="utf-8") as file,
+        tqdm(total=len(left), desc="scoring", mininterval=5) as bar,
+    ):
+        for start in range(0, len(left), READ_TOGETHER):
+            chosen = left[start : start + READ_TOGETHER]
+            for row, raw in zip(chosen, reader.read([(r.text, r.language) for r in chosen]), strict=True):
+                found[row.id] = raw
+                file.write(json.dumps({"of": stamp, "id": row.id, **_record(raw)}) + "\n")
+            bar.update(len(chosen))
+    return found
+
+
+def score(row: Row, raw: Raw, mix: Mix, calibrate: Calibration) -> Scored:
+    """What the scorer would answer for this row, by the same functions."""
+    scores = [mix(e, n) for e, n in zip(raw.encoder, raw.ngrams, strict=True)]
+    windows = tuple(
+        WindowScore(w.start, w.end, s, calibrate(s, words))
+        for w, s, words in zip(raw.windows, scores, raw.words, strict=True)
+    )
+    probability = calibrate(join(scores, raw.windows), sum(raw.words))
+    return Scored(row.label, probability, windows, ("all", row.part, row.source))
+
+
+def _fit_mix(pairs: Sequence[tuple[Row, Raw]]) -> Mix:
+    encoder = [join(raw.encoder, raw.windows) for _, raw in pairs]
+    ngrams = [join(raw.ngrams, raw.windows) for _, raw in pairs]
+    return fit_mix(encoder, ngrams, [row.label for row, _ in pairs], _weights([row for row, _ in pairs]))
+
+
+def _fit_language(pairs: Sequence[tuple[Row, Raw]], mix: Mix, language: str) -> Calibration:
+    """On documents, and on the windows of documents that have several: shorter texts of the same writers."""
+    rows, scores, words = [], [], []
+    for row, raw in pairs:
+        if row.language != language:
+            continue
+        single = [mix(e, n) for e, n in zip(raw.encoder, raw.ngrams, strict=True)]
+        rows.append(row)
+        scores.append(join(single, raw.windows))
+        words.append(sum(raw.words))
+        if len(single) > 1:
+            rows += [row] * len(single)
+            scores += single
+            words += list(raw.words)
+    return fit_calibration(scores, words, [row.label for row in rows], _weights(rows))
+
+
+def _weights(rows: Sequence[Row]) -> np.ndarray:
+    """Both classes weigh the same, and so do in-domain and out-of-domain within a class."""
+    keys = [(row.label, row.part[:3]) for row in rows]
+    counts = {key: keys.count(key) for key in set(keys)}
+    weights = np.array([1.0 / counts[key] for key in keys])
+    for label in (0, 1):
+        of_label = np.array([row.label == label for row in rows])
+        if of_label.any():
+            weights[of_label] /= weights[of_label].sum()
+    return weights * len(rows) / 2
+
+
+def _thresholds(
+    pairs: Sequence[tuple[Row, Raw]], scored: dict[str, Scored], language: str
+) -> dict[str, dict[str, float | int]]:
+    texts = [scored[row.id] for row, _ in pairs if row.language == language]
+    table: dict[str, dict[str, float | int]] = {}
+    for cap in CAPS:
+        chosen = choose(texts, cap)
+        hits = flagged(texts, chosen)
+        human = [hit for hit, t in zip(hits, texts, strict=True) if not t.label]
+        ai = [hit for hit, t in zip(hits, texts, strict=True) if t.label]
+        table[str(cap)] = {
+            "document": chosen.document,
+            "window": chosen.window,
+            "human_n": len(human),
+            "human_k": sum(human),
+            "fpr": round(sum(human) / len(human), 5),
+            "tpr": round(sum(ai) / len(ai), 5),
+        }
+    return table
+
+
+def _judged(row: Row, scored: Scored, tables: dict[str, Any], cap: float = DEFAULT_MAX_FPR) -> dict[str, Any]:
+    entry = tables[row.language][str(cap)]
+    thresholds = manifest.Thresholds(entry["document"], entry["window"])
+    words = len(row.text.split())
+    verdict = decide(scored.probability, scored.windows, thresholds).label
+    return {
+        "label": row.label,
+        "probability": scored.probability,
+        "verdict": verdict if words >= MIN_WORDS else evaluate.NO_VERDICT,
+        "words": words,
+        "source": row.source,
+        "generator": row.generator,
+        "domain": row.domain,
+        "genre": card.genre(row.domain),
+        "attack": row.attack,
+        "length": next(f"{low}+" for low, high in WORD_RANGES[:0:-1] if words >= low)
+        if words >= MIN_WORDS
+        else "-",
+    }
+
+
+def _figures(
+    rows: Sequence[Row], scored: dict[str, Scored], tables: dict[str, Any], facts: dict[str, Any]
+) -> dict[str, Any]:
+    """Figures on the report halves, in-domain and out-of-domain apart, the baseline's beside the model's."""
+    figures: dict[str, Any] = {"baseline": {}, "model": {}, "training": facts["training"]}
+    for language in tables:
+        for part in ("val", "ood"):
+            chosen = [r for r in rows if r.part == f"{part}_report" and r.language == language]
+            judged = [_judged(r, scored[r.id], tables) for r in chosen]
+            key = f"{language} {'in-domain' if part == 'val' else 'out-of-domain'}"
+            figures["model"][key] = evaluate.report(
+                judged, ("source", "genre", "attack", "length", "generator")
+            )
+            figures["baseline"][key] = card.baseline_figures(chosen, facts["baseline"])
+    return figures
+
+
+def _rate_card(
+    rows: Sequence[Row], scored: dict[str, Scored], tables: dict[str, Any]
+) -> list[dict[str, Any]]:
+    """Human texts of the report halves that were flagged at the default cap, by language, genre and
+    length.
+    """
+    lines: list[dict[str, Any]] = []
+    human = [r for r in rows if not r.label and r.part.endswith("_report")]
+    judged = [(r.language, _judged(r, scored[r.id], tables)) for r in human]
+    for language in tables:
+        mine = [j for spoken, j in judged if spoken == language and j["verdict"] != evaluate.NO_VERDICT]
+        for name in ["any", *sorted({j["genre"] for j in mine})]:
+            for low, high in WORD_RANGES:
+                group = [j for j in mine if name in ("any", j["genre"]) and low <= j["words"] <= high]
+                if len(group) < SMALLEST_CARD_GROUP:
+                    continue
+                k = sum(j["verdict"] != "human" for j in group)
+                bounds = [round(b, 5) for b in wilson(k, len(group))]
+                line = {"language": language, "genre": name, "words": [low, high], "k": k, "n": len(group)}
+                lines.append({**line, "low": bounds[0], "high": bounds[1]})
+    return lines
+
+
+def _fill(out: Path, parts: Path, figures: dict[str, Any], facts: dict[str, Any]) -> None:
+    out.mkdir(parents=True, exist_ok=True)
+    for name in SHIPPED_FILES:
+        if (parts / name).exists():
+            shutil.copyfile(parts / name, out / name)
+    (out / "metrics.json").write_text(json.dumps(figures, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    (out / "README.md").write_text(card.model_card(facts, figures), encoding="utf-8")
+    (out / "LICENSE").write_text(card.LICENCE_TEXT, encoding="utf-8")
+
+
+def _record(raw: Raw) -> dict[str, Any]:
+    windows = [[w.start, w.end, w.first, w.last] for w in raw.windows]
+    return {"w": windows, "e": raw.encoder, "n": raw.ngrams, "words": raw.words, "tokens": raw.tokens}
+
+
+def _raw(record: dict[str, Any]) -> Raw:
+    windows = tuple(Window(*w) for w in record["w"])
+    return Raw(windows, tuple(record["e"]), tuple(record["n"]), tuple(record["words"]), record["tokens"])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--run", type=Path, required=True)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--corpora")
+    parser.add_argument("--languages", default="en,es")
+    options = parser.parse_args()
+    rows = with_parts(read_rows(corpora_folder(options.corpora)), read_heldout())
+    held_out = [
+        r for r in cached_as_read(rows, options.run.parent / "cache") if r.part and r.part != "excluded"
+    ]
+    print(package(options.run, options.out, held_out, options.languages.split(",")))
+
+
+if __name__ == "__main__":
+    main()

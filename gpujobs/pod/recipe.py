@@ -1,0 +1,93 @@
+"""A recipe: every knob of one training run, read from a TOML file, with nothing left to a default elsewhere.
+
+May be imported by: training, packaging and their tests. Standard library only.
+"""
+
+import hashlib
+import json
+import tomllib
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class ModelKnobs:
+    """What is trained. LoRA's scale is alpha / rank."""
+
+    name: str  # the name that answers carry
+    base: str  # a row of bases.BASES, or a hub id with a slash
+    cut_vocabulary: bool  # keep only the pieces that training texts use (for small multilingual bases)
+    vocabulary_min_count: int  # how often training must use a piece for it to stay
+    lora_rank: int
+    lora_alpha: int
+    lora_targets: tuple[str, ...]  # names of the linear layers that get an adapter
+    lora_from_layer: int  # layers below stay as they are (0 = all are tuned)
+    window_tokens: int  # longest input, special tokens included
+
+
+@dataclass(frozen=True, slots=True)
+class DataKnobs:
+    """Which texts, cut and balanced how."""
+
+    files: tuple[str, ...]
+    crop_words: tuple[int, int]  # shortest and longest crop
+    size_power: float  # a source and genre with n texts is drawn in proportion to n ** size_power
+    spanish_share: float  # of all crops
+    augment_share: float  # crops that get typos, lower case or dropped words
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingKnobs:
+    """How long and how fast."""
+
+    seed: int
+    steps: int
+    batch_crops: int
+    bucket_batches: int  # batches drawn together and sorted by length, so that padding is small
+    learning_rate: float  # of the adapters, at its peak
+    head_learning_rate: float
+    warmup_steps: int
+    weight_decay: float
+    label_smoothing: float
+    token_dropout: float  # share of input tokens replaced by the unknown token
+    average_decay: float  # of the running average of trained weights that is shipped (0 = last weights)
+    bf16: bool  # autocast; fp32 otherwise
+    gradient_checkpointing: bool
+    threads: int
+    checkpoint_minutes: float
+    evaluate_steps: int  # steps between looks at the development halves (0 = only at the end)
+
+
+@dataclass(frozen=True, slots=True)
+class NgramKnobs:
+    """The linear model on hashed n-grams that scores beside the encoder (buckets = 0: none)."""
+
+    bits: int  # 2 ** bits weights
+    inverse_regularisation: float  # scikit-learn's C
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    model: ModelKnobs
+    data: DataKnobs
+    training: TrainingKnobs
+    ngrams: NgramKnobs
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @property
+    def digest(self) -> str:
+        """First 12 hex digits of the hash over all knobs: checkpoints of another recipe are refused."""
+        return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()[:12]
+
+
+def read_recipe(path: Path) -> Recipe:
+    """The recipe in a TOML file. Raises TypeError on a knob that is missing or unknown."""
+    tables = tomllib.loads(path.read_text(encoding="utf-8"))
+    model, data = tables["model"], tables["data"]
+    model["lora_targets"] = tuple(model["lora_targets"])
+    data["files"], data["crop_words"] = tuple(data["files"]), tuple(data["crop_words"])
+    knobs = ModelKnobs(**model), DataKnobs(**data), TrainingKnobs(**tables["training"])
+    return Recipe(*knobs, ngrams=NgramKnobs(**tables["ngrams"]))

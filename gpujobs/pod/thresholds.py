@@ -1,0 +1,90 @@
+"""Chooses thresholds by the product's own rule so that human texts stay under a cap, in every group there is.
+
+Runs on the development halves only, which no training saw; what it promises is then measured on the report
+halves. Pure. May be imported by: packaging. Imports: shared.decision.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from gpujobs.pod.contract import WindowScore
+from gpujobs.pod.shared.decision import Thresholds, decide
+
+CAPS = (0.005, 0.01, 0.05)
+DOCUMENT_SHARE_OF_CAP = 0.7  # of the false positives allowed; windows alone may add the rest
+SMALLEST_GROUP = 40  # human texts; smaller groups are judged only within their whole
+HIGHEST = 0.9999
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """One scored text. groups: every group in which its cap must hold (`all`, the part, the source)."""
+
+    label: int
+    probability: float
+    windows: tuple[WindowScore, ...]
+    groups: tuple[str, ...]
+
+
+def choose(texts: Sequence[Scored], cap: float) -> Thresholds:
+    """The lowest document threshold, then the lowest window threshold, that keep every group's human texts
+    under cap.
+
+    A group of n human texts may have floor(cap * n) flagged, but one flagged text alone never decides for a
+    small group. Raises ValueError when the human texts are too few for the cap.
+    """
+    human = [t for t in texts if not t.label]
+    if len(human) * cap < 1:
+        raise ValueError(f"{len(human)} human texts are too few for a cap of {cap:g}")
+    sizes = Counter(group for t in human for group in t.groups)
+    # With windows out of the way first: a threshold above 1 flags none.
+    document = _lowest(
+        human,
+        [t.probability for t in human],
+        lambda t: Thresholds(t, 2.0),
+        _allowed(sizes, cap * DOCUMENT_SHARE_OF_CAP),
+    )
+    peaks = [w.probability for t in human for w in t.windows if w.probability >= document]
+    window = _lowest(human, [document, *peaks], lambda t: Thresholds(document, t), _allowed(sizes, cap))
+    return Thresholds(document, window)
+
+
+def flagged(texts: Iterable[Scored], thresholds: Thresholds) -> list[bool]:
+    """Which texts get another verdict than `human`."""
+    return [decide(t.probability, t.windows, thresholds).label != "human" for t in texts]
+
+
+def _allowed(sizes: Counter[str], cap: float) -> dict[str, int]:
+    return {group: max(1, math.floor(cap * n)) for group, n in sizes.items() if n >= SMALLEST_GROUP}
+
+
+def _lowest(
+    human: Sequence[Scored],
+    values: Sequence[float],
+    make: Callable[[float], Thresholds],
+    allowed: dict[str, int],
+) -> float:
+    """Bisects over the candidate values for the lowest threshold that keeps within what is allowed."""
+    candidates = sorted({_above(v) for v in values} | {min(values)} | {HIGHEST})
+    low, high = 0, len(candidates) - 1
+    while low < high:
+        middle = (low + high) // 2
+        if _holds(human, make(candidates[middle]), allowed):
+            high = middle
+        else:
+            low = middle + 1
+    return candidates[low]
+
+
+def _above(value: float) -> float:
+    """Just above a probability, at six digits: what a manifest shows is what decides."""
+    return min(HIGHEST, math.floor(value * 1e6 + 1) / 1e6)
+
+
+def _holds(human: Sequence[Scored], thresholds: Thresholds, allowed: dict[str, int]) -> bool:
+    hits = Counter(
+        group for t, hit in zip(human, flagged(human, thresholds), strict=True) if hit for group in t.groups
+    )
+    return all(hits[group] <= most for group, most in allowed.items())
