@@ -21,8 +21,9 @@ HEADING_LONG_LINE_CHARS = 100  # a line after a heading this long is a whole par
 BODY_MIN_WORDS = 15  # what follows a heading
 ITEM_SENTENCE_MIN_WORDS = 6
 ITEM_LONG_MIN_WORDS = 12  # from here on a list item is prose without end punctuation, too
+LIST_MIN_ITEMS = 2  # in a paragraph, for a list that follows its introduction without a blank line
 REFERENCE_MIN_SHARE = 0.5  # of the lines after "References" that must look like entries
-SHORT_LINE_CHARS = 60
+TITLE_LINE_CHARS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +87,16 @@ def _split(lines: list[_Line], taken: list[str | None]) -> Iterator[Block]:
 def _paragraph(lines: list[_Line], apart: bool) -> Iterator[Block]:
     """One paragraph: its list items, its headings on lines of their own, and the rest."""
     starts = [0]
+    width = max(len(line.text.rstrip()) for line in lines)
+    listed = sum(kinds.bullet(line.text) > 0 for line in lines) >= LIST_MIN_ITEMS
     item_before = kinds.bullet(lines[0].text) > 0
     for i in range(1, len(lines)):
         line, before = lines[i].text, lines[i - 1].text
-        if kinds.bullet(line) and (item_before or kinds.ends_sentence(before, ":;")):
+        opens = kinds.bullet(line) and kinds.ends_sentence(before, ":;") and (listed or _would_fit(before, line, width))
+        if opens or (item_before and kinds.bullet(line)):
             item_before = True
             starts.append(i)
-        elif item_before and _leaves_list(before, line):
+        elif item_before and line[0].isupper() and _would_fit(before, line, width):
             item_before = False
             starts.append(i)
         elif not item_before and _is_heading_line(before, line, starts[-1] == i - 1):
@@ -101,8 +105,9 @@ def _paragraph(lines: list[_Line], apart: bool) -> Iterator[Block]:
         yield _block(lines[i:j], apart and len(starts) == 1)
 
 
-def _leaves_list(before: str, line: str) -> bool:
-    return not line[0].isspace() and line[0].isupper() and len(before.rstrip()) < SHORT_LINE_CHARS
+def _would_fit(before: str, line: str, width: int) -> bool:
+    """Whether the first word had room on the line before: then no wrapping put it here."""
+    return len(before.rstrip()) + len(line.split(None, 1)[0]) < width
 
 
 def _is_heading_line(before: str, line: str, before_starts: bool) -> bool:
@@ -114,7 +119,7 @@ def _is_heading_line(before: str, line: str, before_starts: bool) -> bool:
 
 def _titled(line: str) -> bool:
     text = line.strip().strip("*_")
-    return 0 < len(text) <= SHORT_LINE_CHARS and text[-1].isalnum() and not text[0].islower()
+    return 0 < len(text) <= TITLE_LINE_CHARS and text[-1].isalnum() and not text[0].islower()
 
 
 def _block(lines: list[_Line], apart: bool) -> Block:
@@ -139,7 +144,7 @@ def _with_headings(text: str, blocks: list[Block]) -> list[Block]:
         block = blocks[i]
         if block.kind == PROSE and not block.item:
             part = text[block.begin : block.end].strip()
-            if body_follows and _is_heading(part, block, blocks[i + 1]):
+            if body_follows and _is_heading(part, block, blocks[i + 1], first=i == 0):
                 block = replace(block, kind="heading")
             else:
                 body_follows = len(part.split()) >= BODY_MIN_WORDS and kinds.ends_sentence(part, ":")
@@ -149,12 +154,14 @@ def _with_headings(text: str, blocks: list[Block]) -> list[Block]:
     return new[::-1]
 
 
-def _is_heading(part: str, block: Block, following: Block) -> bool:
+def _is_heading(part: str, block: Block, following: Block, first: bool) -> bool:
     alone = block.apart or ("\n" not in part and following.end - following.begin >= HEADING_LONG_LINE_CHARS)
     if not alone or len(part) > HEADING_MAX_CHARS or len(part.split()) > HEADING_MAX_WORDS:
         return False
-    bare = part.strip("*_ ").rstrip(":") if part.startswith(("*", "_")) else part
-    return bool(bare) and (bare[-1].isalnum() or bare[-1] in ")]?") and not bare[0].islower()
+    bold = part[0] in "*_" and part[-1] in "*_:"
+    bare = part.strip("*_ ").rstrip(":") if bold else part
+    ends = bare[-1:].isalnum() or bare[-1:] in set(")]%") or (bare[-1:] == "?" and (bold or first))
+    return ends and (bare[0].isalnum() or bare[0] in "\"'([\u00bf\u00a1") and not bare[0].islower()
 
 
 # --- reference lists ---------------------------------------------------------------------------------------------

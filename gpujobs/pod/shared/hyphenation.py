@@ -1,8 +1,8 @@
 """Words divided at a line's end: joined again, and real compounds kept. Pure; imports mapped alone.
 
 "exam-\\nple" becomes "example". The hyphen stays (and only the line end goes) when the text itself shows a compound:
-the hyphenated word occurs elsewhere, a part is one that mostly makes compounds ("well-\\nknown", "state-of-the-\\nart"),
-or both parts occur as words of their own while the joined word does not.
+the hyphenated word occurs elsewhere, it has a hyphen already ("state-of-the-\\nart"), or a part is one that mostly
+makes compounds ("well-\\nknown", "age-\\nbased").
 """
 
 from collections import Counter
@@ -15,14 +15,13 @@ _DIVIDED = regex.compile(r"(?<![\p{L}\-])(?:\p{L}++-(?=\p{L}))*+\p{L}++(?:-[ \t]
 _BREAK = regex.compile(r"-[ \t]*\n[ \t]*")
 _WORDS = regex.compile(r"\p{L}+(?:-\p{L}+)*")
 _HEADS = frozenset(
-    "well self half high low long short full part cross all ever far fast first second third two three four five six seven "
-    "eight nine ten one single double open free hard left right middle mid large small old new non ex vice post pre anti "
-    "state step mother father brother sister peer real world re co e multi".split()
+    "well self high low long short half full cross single double large small old hard left right middle mother father "
+    "vice real far fast much first second third two three four five six seven eight nine ten twenty thirty forty fifty "
+    "sixty seventy eighty ninety".split()
 )
-_TAILS = frozenset(
-    "known based like term time year old made up in out off down level scale range free of the to and by driven related "
-    "oriented specific wide class quality half century sized minded called being style friendly aware art date law".split()
-)
+_TAILS = frozenset("based driven oriented friendly minded sized century specific looking".split())
+_SUSPENDED = frozenset("and or nor to y o e u ni".split())  # "pre- and post-war": the hyphen ends the word
+_SUFFIXES = frozenset("s er ers est ly ish en ened ens ing ings ed age ages ness ary al ally hood ity itude some".split())
 
 
 def join_hyphenated(mapped: Mapped, counts: "Counter[str]") -> Mapped:
@@ -31,7 +30,7 @@ def join_hyphenated(mapped: Mapped, counts: "Counter[str]") -> Mapped:
         return mapped
     if not _DIVIDED.search(mapped.text):
         return mapped
-    words = Counter(word.lower() for word in _WORDS.findall(mapped.text))
+    words = Counter(word.lower() for word in _WORDS.findall(_DIVIDED.sub(" ", mapped.text)))
 
     return mapped.rewrite(_DIVIDED, lambda match: _join(match[0], words, counts))
 
@@ -41,9 +40,12 @@ def _join(divided: str, words: "Counter[str]", counts: "Counter[str]") -> str:
     first, *rest = _BREAK.split(divided)
     parts = [first]
     for part in rest:
+        tail = part.partition("-")[0].lower()
+        if part in _SUSPENDED:
+            parts += ("- ", part)
+            continue
         counts["hyphenation"] += 1
-        goes_on = "-" in part
-        parts += ("-" if _is_compound(parts[-1].lower(), part.partition("-")[0].lower(), goes_on, words) else "", part)
+        parts += ("-" if _is_compound(parts[-1].lower(), tail, "-" in part, words) else "", part)
     return "".join(parts)
 
 
@@ -52,4 +54,4 @@ def _is_compound(head: str, tail: str, goes_on: bool, words: "Counter[str]") -> 
         return True
     if words[head + tail]:
         return False
-    return head in _HEADS or tail in _TAILS or (words[head] > 1 and words[tail] > 1)
+    return tail in _TAILS or (head in _HEADS and tail not in _SUFFIXES)

@@ -26,10 +26,13 @@ _LINK = regex.compile(
 _CITATION = regex.compile(
     r"\[(?:[1-9]\d{0,2}(?:\s*[,;\-\u2013]\s*[1-9]\d{0,2}){0,20}|\^[\w-]{1,20}|citation needed|cita requerida)\]"
 )
-_TAG = regex.compile(
-    r"</?(?:p|br|b|i|em|strong|a|span|div|u|s|sub|sup|li|ul|ol|h[1-6]|blockquote|code|font|small|hr)(?:\s[^<>]{0,300})?/?>",
-    regex.IGNORECASE,
+_TAG = regex.compile(r"</?(?:b|i|em|strong|a|span|u|s|sub|sup|code|font|small)(?:\s[^<>]{0,300})?/?>", regex.IGNORECASE)
+_BREAK_TAG = regex.compile(
+    r"(?:</?(?:p|br|div|li|ul|ol|h[1-6]|blockquote|hr)(?:\s[^<>]{0,300})?/?>\s*)+", regex.IGNORECASE
 )
+_ENTITY = regex.compile(r"&(?:nbsp|amp|lt|gt|quot|apos|hellip|[mn]dash|[lr][sd]quo|#39|#x27|#8217);")
+_ENTITIES = {"nbsp": " ", "amp": "&", "lt": "<", "gt": ">", "quot": '"', "ldquo": '"', "rdquo": '"', "hellip": "..."}
+_ENTITIES |= {"mdash": "\u2014", "ndash": "\u2013"}
 _EMPHASIS = regex.compile(r"\*{1,3}|_{1,3}|~~|`{1,3}")
 _ESCAPE = regex.compile(r"\\(?=[*_`\[\]()#>~|\\])")
 _TRAILING = ".,;:!?'\")*_\u2026"
@@ -50,12 +53,27 @@ def clean_inline(block: Mapped, counts: "Counter[str]") -> tuple[Mapped, list[tu
 
     Returns it with (kind, start, end) of what was left out, in code points of the original; counts "markup".
     """
+    block = _unescaped(block, counts)
     gaps = _disjoint(sorted(_gaps(block.text), key=lambda gap: (gap.begin, -gap.end)))
     if not gaps:
         return block, []
     left_out = [(gap.kind, block.starts[gap.begin], block.ends[gap.end - 1]) for gap in gaps if gap.kind != "markup"]
     counts["markup"] += sum(gap.end - gap.begin for gap in gaps if gap.kind == "markup")
     return block.without([_widened(block.text, gap) for gap in gaps]), left_out
+
+
+def _unescaped(block: Mapped, counts: "Counter[str]") -> Mapped:
+    """Tags that break lines as spaces, and entities of HTML as their characters."""
+    if "<" in block.text:
+        block = block.rewrite(_BREAK_TAG, lambda match: _counted(" ", match[0], counts))
+    if "&" in block.text:
+        block = block.rewrite(_ENTITY, lambda match: _counted(_ENTITIES.get(match[0][1:-1], "'"), match[0], counts))
+    return block
+
+
+def _counted(new: str, old: str, counts: "Counter[str]") -> str:
+    counts["markup"] += sum(not c.isspace() for c in old)
+    return new
 
 
 def _gaps(text: str) -> Iterator[Gap]:

@@ -9,11 +9,14 @@ from collections.abc import Callable, Iterator
 
 import regex
 
+HEADING_LINE_CHARS = 120  # a longer line behind "##" is a paragraph that lost its line ends
 CODE_MIN_SHARE = 0.6  # of the lines of a run of weak and strong code lines
 PROSE_LINE_CHARS = 160  # longer lines are paragraphs: never code by weak signs
 TABLE_MIN_LINES = 3  # for columns made of spaces or commas
 TAB_TABLE_MIN_LINES = 2
-TABLE_MAX_WORDS_PER_FIELD = 5
+TABLE_MAX_WORDS_PER_FIELD = 5  # with tabs
+COLUMNS_MAX_WORDS_PER_FIELD = 3  # with spaces: justified prose has gaps, too
+CODE_MAX_FUNCTION_WORDS = 1
 TABLE_MAX_FIELD_CHARS = 40
 REFERENCE_MIN_ENTRIES = 2  # of a list of sources without a heading
 
@@ -21,12 +24,12 @@ _FENCE = regex.compile(r"\s{0,3}(?P<fence>`{3,}|~{3,})(?P<info>[^`]*)$")
 _QUOTE = regex.compile(r"\s{0,3}>")
 _ATX = regex.compile(r"\s{0,3}#{1,6}\s+\S")
 _RULE = regex.compile(r"\s*(?:[-*_=~+#]\s*){3,}$")
-_DEFINITION = regex.compile(r"\s{0,3}\[[^\]\n]{1,80}\]:\s+\S+.{0,200}$")
+_DEFINITION = regex.compile(r"\s{0,3}\[[^\]\n]{1,80}\]:\s+<?(?:https?:|www\.|mailto:|[./#])\S+.{0,200}$")
 _PIPES = regex.compile(r"[^|]*(?:\|[^|]*){2,}$")
 _PIPE_RULE = regex.compile(r"\s*\|?(?=[^\n]*-)[\s|:+\-]{3,}$")
 _BULLET = regex.compile(
     r"\s*(?:[-+*\u2022\u2023\u25aa\u25cf\u25cb\u25e6\u25a0\u25a1\u2219\u00b7\u27a2\u2713\u2714\u2013]"
-    r"|\d{1,3}[.)]|\(?(?:[a-z]|[ivx]{1,4}|\d{1,3})\))[ \t]+(?=\S)"
+    r"|\d{1,3}[.)]|\(?(?:[a-z]|[ivx]{1,4}|\d{1,3})\)|\#{1,6})[ \t]+(?=\S)"
 )
 _CHECKBOX = regex.compile(r"\[[ xX]\][ \t]+")
 _SENTENCE_END = regex.compile(r"[.!?\u3002]['\"*_)\]]*(?:\[\d{1,3}\])?\s*$")
@@ -54,7 +57,7 @@ def mark_lines(lines: list[str]) -> list[str | None]:
     _mark_setext(lines, marks)
     for i, line in enumerate(lines):
         if marks[i] is None:
-            marks[i] = _by_form(line)
+            marks[i] = _by_form(line, lines[i - 1] if i else "")
     _mark_runs(lines, marks, "table", _pipe_run)
     _mark_runs(lines, marks, "table", _column_run)
     _mark_runs(lines, marks, "table", _comma_run)
@@ -62,10 +65,11 @@ def mark_lines(lines: list[str]) -> list[str | None]:
     return marks
 
 
-def _by_form(line: str) -> str | None:
-    if _QUOTE.match(line):
+def _by_form(line: str, before: str) -> str | None:
+    """`before`: the line before. A ">" that wrapping brought to a line's start quotes nothing."""
+    if _QUOTE.match(line) and (not before.strip() or _QUOTE.match(before) or ends_sentence(before, ":,")):
         return "quote"
-    if _ATX.match(line):
+    if len(line) <= HEADING_LINE_CHARS and _ATX.match(line):
         return "heading"
     if _DEFINITION.match(line):
         return "url"
@@ -166,7 +170,9 @@ def _column_run(lines: list[str], marks: list[str | None]) -> Iterator[range]:
         words = sum(len(field.split()) for field in fields)
         ends = sum(ends_sentence(lines[i]) for i in run)
         enough = len(run) >= (TAB_TABLE_MIN_LINES if tabs else TABLE_MIN_LINES)
-        if enough and words <= TABLE_MAX_WORDS_PER_FIELD * len(fields) and ends * 2 <= len(run):
+        most = TABLE_MAX_WORDS_PER_FIELD if tabs else COLUMNS_MAX_WORDS_PER_FIELD
+        wide = tabs or any(end - begin > 2 for i in run for begin, end in gaps[i])
+        if enough and wide and words <= most * len(fields) and ends * 2 <= len(run):
             yield run
 
 
@@ -220,13 +226,17 @@ _STRONG_CODE = regex.compile(
     | (?:>>>|\.\.\.|\$|C:\\>)\s\S.*$ | (?:sudo|apt-get|pip|npm|git|docker|curl|cd|ls|mkdir)\s+[\w./-]+(?:\s+[-\w./:=]+)*$
     | (?:SELECT|INSERT\s+INTO|UPDATE|DELETE\s+FROM|CREATE\s+TABLE|ALTER\s+TABLE)\s.*
     | (?://|/\*|\*/|--\s).*$ | @\w+(?:\(.*\))?$ | [{}()\[\];,]+\s*$
-    | </?[A-Za-z][\w:-]*(?:\s[^<>]*)?/?>.*(?:>|$) | <!(?:--|DOCTYPE).*
+    | </?(?!(?:b|i|em|strong|a|span|u|s|br|p)\b)[A-Za-z][\w:-]*(?:\s[^<>]*)?/?>(?:.*>)?\s*$ | <!(?:--|DOCTYPE).*
     | (?:[\w.\[\]'"]+(?:\s*,\s*[\w.\[\]'"]+)*)\s*(?:[-+*/%|&^]|<<|>>)?=\s*(?!=)\S.*$
     | [\w.:]+\(.*\)\s*[;{]?\s*$
     | return\b(?:\s+[\w.\[\](){}'"+*/%<>=!&|,:\s-]+)?;?$ | (?:print|printf|echo|console\.log|println!?)\s*[("'].*$
     | [.\#]?[\w\-]+(?:\s*[>+~,]?\s*[.\#]?[\w\-]+)*\s*\{\s*$ | "[\w\-]+"\s*:\s*.*,?$ | [\w-]+\s*:\s*[^\s;][^;]*;\s*$
     )""",
     regex.VERBOSE,
+)
+_COMMENT = regex.compile(r"\s*(?://|/\*|--\s|\#|>>>|\$\s|</?\w|SELECT\s)")
+_FUNCTION_WORD = regex.compile(
+    r"\b(?:the|of|and|to|that|is|was|a|an|it|as|he|she|they|you|de|la|que|el|en|los|las|un|una|se|por)\b", regex.IGNORECASE
 )
 _CODE_SIGN = regex.compile(r"[{}\[\]=<>;_\\$#@&|*+`^~/]|\(\)|::|->|==|!=")
 
@@ -259,7 +269,9 @@ def _is_strong(line: str) -> bool:
         return False
     if line.rstrip()[-1] in ".!?" and line.count(" ") > 4 and "(" not in line:
         return False
-    return bool(_STRONG_CODE.match(line))
+    if not _STRONG_CODE.match(line):
+        return False
+    return bool(_COMMENT.match(line)) or len(_FUNCTION_WORD.findall(line)) <= CODE_MAX_FUNCTION_WORDS
 
 
 def _is_weak(line: str) -> bool:

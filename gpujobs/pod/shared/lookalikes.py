@@ -24,7 +24,9 @@ MIN_MIXED_GREEK = 2  # words; fewer leave lone Greek letters as mathematics
 MIN_WHOLE_WORDS = 3  # words wholly of look-alikes that are evidence of their own when no real word of the script is near
 LATIN_WORDS_PER_FOREIGN = 2  # a text counts as Latin from this ratio on
 
-_WORD = regex.compile(r"[\p{L}\p{M}]+(?:'[\p{L}\p{M}]+)*")
+# Scripts written without spaces end a word: "to吞噬" is a Latin word and a Chinese one.
+_LETTERS = r"[[\p{L}\p{M}]--[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]]+"
+_WORD = regex.compile(rf"{_LETTERS}(?:'{_LETTERS})*", regex.V1)
 _LATIN = regex.compile(r"\p{Latin}")
 _ALL = CONFUSABLE.keys() | LATIN_CONFUSABLE.keys()
 
@@ -89,7 +91,7 @@ def _mixed(word: str) -> str | None:
     """The Latin word behind a word of mixed script, or None when it is none."""
     latin = [c for c in word if _LATIN.match(c)]
     foreign = [c for c in word if c.isalpha() and not _LATIN.match(c)]
-    if not any(c.isascii() for c in latin):
+    if all(c in LATIN_CONFUSABLE for c in latin):
         return None
     known = [c for c in foreign if c in CONFUSABLE]
     if not foreign:
