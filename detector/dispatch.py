@@ -1,0 +1,93 @@
+"""Queued texts -> a GpuRun -> (by collect) verdicts; and the sweep that takes back what a dead process held."""
+
+import logging
+from datetime import datetime
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from detector import batching, collect, wakeups
+from detector.models import Submission
+from gpujobs import backends, runs, scoring
+from gpujobs.models import GpuRun
+from gpujobs.pod.contract import ScoreRequest, TextIn
+from gpujobs.pod.shared import prose
+from inkcloak.lifecycle import advance
+
+log = logging.getLogger(__name__)
+
+CLAIM_ROWS = 64  # looked at per batch; more would lock rows that this batch cannot take
+SWEEP_ROWS = 200
+
+
+def next_batch(*, now: datetime) -> bool:
+    """Claims one batch, has it scored and stores what came back. False when nothing was waiting."""
+    backend = backends.get(settings.SCORING_BACKEND)
+    claimed = claim(backend=backend.name, now=now)
+    if claimed is None:
+        return False
+    run, submissions = claimed
+    scoring.start(run, request_for(run, submissions), backend)
+    run.refresh_from_db()
+    if run.status not in GpuRun.IN_FLIGHT:
+        collect.collect(run, now=timezone.now())
+    return True
+
+
+@transaction.atomic
+def claim(*, backend: str, now: datetime) -> tuple[GpuRun, list[Submission]] | None:
+    """Takes the next batch of queued rows into a new run; rows that another worker holds are skipped."""
+    queued = Submission.objects.filter(status=Submission.Status.QUEUED).order_by("accepted_at")
+    rows = list(queued.select_for_update(skip_locked=True, of=("self",))[:CLAIM_ROWS])
+    by_id = {row.pk: row for row in rows}
+    waiting = [batching.Waiting(row.pk, row.model_version_id, row.characters, row.attempts) for row in rows]
+    chosen = [by_id[text.id] for text in batching.pack(waiting)]  # type: ignore[index]
+    if not chosen:
+        return None
+    run = runs.open_run(backend=backend, model_version=chosen[0].model_version, texts=len(chosen), now=now)
+    ids = [row.pk for row in chosen]
+    advance(
+        Submission.objects.filter(pk__in=ids),
+        Submission.Status.SCORING,
+        run=run,
+        dispatched_at=now,
+        attempts=F("attempts") + 1,
+    )
+    return run, chosen
+
+
+def request_for(run: GpuRun, submissions: list[Submission]) -> ScoreRequest:
+    """What the backend gets: the prose only, under our ids."""
+    texts = tuple(TextIn(str(s.pk), prose.read(s.text).text, s.language) for s in submissions)
+    return ScoreRequest(str(run.pk), 1, run.model_version_id, texts)
+
+
+def sweep(*, now: datetime) -> None:
+    """Repairs what killed processes left: dead runs, finished runs nobody collected, texts past their deadline;
+    wakes a worker if anything waits. Running it twice, or beside itself, changes nothing more."""
+    for run in runs.expired(now):
+        if runs.fail(run, "lease_expired", now=now):
+            log.warning("run %s: its process is gone", run.pk)
+    for run in _uncollected_runs():
+        collect.collect(run, now=now)
+    _end_overdue(now)
+    if Submission.objects.filter(status=Submission.Status.QUEUED).exists():
+        wakeups.queue_has_work()
+
+
+def _uncollected_runs() -> list[GpuRun]:
+    """Ended runs whose texts still wait for what they brought."""
+    ended = (GpuRun.Status.SUCCEEDED, GpuRun.Status.FAILED)
+    waiting = Submission.objects.filter(status=Submission.Status.SCORING, run__status__in=ended)
+    return list(GpuRun.objects.filter(pk__in=waiting.values("run_id"))[:SWEEP_ROWS])
+
+
+def _end_overdue(now: datetime) -> None:
+    pending = (Submission.Status.QUEUED, Submission.Status.SCORING)
+    overdue = Submission.objects.filter(status__in=pending, deadline_at__lt=now).select_related("reservation")
+    for submission in overdue.order_by("deadline_at")[:SWEEP_ROWS]:
+        collect.give_up(submission, "deadline", now=now)
+
+

@@ -1,0 +1,52 @@
+"""Read side: the checks that an owner made. Every query starts from the owner, so a stranger finds nothing."""
+
+import uuid
+from dataclasses import dataclass
+
+from django.core.paginator import Page, Paginator
+from django.db.models import QuerySet
+
+from billing.accounts import Owner
+from detector.models import Submission
+
+PAGE_ROWS = 20
+TITLE_CHARACTERS = 90
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What somebody looks for: words of the text, and a label ('' for any)."""
+
+    query: str = ""
+    label: str = ""
+
+
+def of(owner: Owner | None) -> "QuerySet[Submission]":
+    """The owner's submissions, newest first; of nobody, none."""
+    rows = Submission.objects.select_related("verdict", "model_version").order_by("-accepted_at", "id")
+    if owner is None:
+        return rows.none()
+    if owner.account is not None:
+        return rows.filter(account=owner.account)
+    return rows.filter(visitor=owner.visitor)
+
+
+def get(owner: Owner | None, submission_id: uuid.UUID) -> Submission:
+    """One of the owner's submissions. Raises Submission.DoesNotExist for everything else, alike."""
+    return of(owner).select_related("reservation").get(pk=submission_id)
+
+
+def page(owner: Owner | None, filters: Filters, number: object) -> "Page[Submission]":
+    """A page of the owner's history; a wrong page number gives the nearest page."""
+    rows = of(owner).defer("verdict__segments", "verdict__left_out", "verdict__cleaned")
+    if filters.query:
+        rows = rows.filter(text__icontains=filters.query.replace("\x00", ""))
+    if filters.label:
+        rows = rows.filter(verdict__label=filters.label)
+    return Paginator(rows, PAGE_ROWS).get_page(number)  # type: ignore[arg-type]
+
+
+def title(submission: Submission) -> str:
+    """The beginning of the text on one line, as a name for it in lists."""
+    line = " ".join(submission.text[: TITLE_CHARACTERS * 2].split())
+    return line if len(line) <= TITLE_CHARACTERS else line[: TITLE_CHARACTERS - 1].rstrip() + "…"

@@ -1,0 +1,172 @@
+"""Scores -> verdict: the label by the shared rule, offsets back in the customer's own text, confidence, rate card.
+
+`judge` is pure; `record` and `record_insufficient` write the one Verdict row of a submission.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+from detector.models import Submission, Verdict
+from gpujobs.pod.contract import ScoreResponse, TextOut
+from gpujobs.pod.shared import prose
+from gpujobs.pod.shared.decision import Decision, Thresholds, decide
+from gpujobs.pod.shared.normalise import NORMALISER_VERSION
+
+# The word for how sure we are: the strictest measured cap that the probability clears.
+CONFIDENCE_CAPS = (("0.005", "high"), ("0.01", "medium"), ("0.05", "low"))
+TIER_OF_NO_RUN = "cpu"
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """[start, end) in code points of the original text; label `ai` or `human`; probability calibrated."""
+
+    start: int
+    end: int
+    label: str
+    probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What a verdict says, before it is a row. ai_fraction is the share of the segments' characters marked AI."""
+
+    label: str
+    probability: float
+    ai_fraction: float
+    confidence: str
+    segments: tuple[Segment, ...]
+    scored_characters: int
+    max_fpr: str
+    rate_card: dict[str, Any] | None
+
+
+def caps(manifest: dict[str, Any]) -> list[str]:
+    """The false-positive caps for which this model has measured thresholds, strictest first."""
+    found = {cap for thresholds in manifest["thresholds"].values() for cap in thresholds}
+    return sorted(found, key=float)
+
+
+def judge(
+    reading: prose.Reading, answer: TextOut, manifest: dict[str, Any], *, language: str, max_fpr: str = ""
+) -> Judgement:
+    """The verdict on one text. Raises KeyError for a language or cap without measured thresholds."""
+    cap = max_fpr or f"{manifest['default_max_fpr']:g}"
+    measured = manifest["thresholds"][language]
+    decision = decide(answer.probability, answer.windows, thresholds_of(measured[cap]))
+    segments = tuple(_segments(reading, answer, decision))
+    scored = sum(segment.end - segment.start for segment in segments)
+    marked = sum(segment.end - segment.start for segment in segments if segment.label == Verdict.Label.AI)
+    return Judgement(
+        label=decision.label,
+        probability=answer.probability,
+        ai_fraction=marked / scored if scored else 0.0,
+        confidence=_confidence(answer, decision, measured),
+        segments=segments,
+        scored_characters=scored,
+        max_fpr=cap,
+        rate_card=rate_card(manifest, language=language, words=reading.words),
+    )
+
+
+def thresholds_of(entry: dict[str, Any]) -> Thresholds:
+    return Thresholds(document=entry["document"], window=entry["window"])
+
+
+def rate_card(manifest: dict[str, Any], *, language: str, words: int) -> dict[str, Any] | None:
+    """Of human texts like this one, how many were flagged: the narrowest measured group that it belongs to."""
+    fitting = [
+        card
+        for card in manifest.get("rate_card", [])
+        if card["language"] == language and card["genre"] == "any" and card["words"][0] <= words < card["words"][1]
+    ]
+    return min(fitting, key=lambda card: card["words"][1] - card["words"][0], default=None)
+
+
+def record(
+    submission: Submission, answer: TextOut, response: ScoreResponse, *, tier: str, now: datetime
+) -> Verdict:
+    """Writes the verdict of a scored submission."""
+    reading = prose.read(submission.text)
+    manifest = submission.model_version.manifest
+    judged = judge(reading, answer, manifest, language=submission.language, max_fpr=submission.max_fpr)
+    return Verdict.objects.create(
+        submission=submission,
+        label=judged.label,
+        confidence=judged.confidence,
+        probability=judged.probability,
+        ai_fraction=judged.ai_fraction,
+        segments=[asdict(segment) for segment in judged.segments],
+        rate_card=judged.rate_card,
+        scored_characters=judged.scored_characters,
+        calibration_version=response.calibration_version,
+        normaliser_version=response.normaliser_version,
+        max_fpr=judged.max_fpr,
+        tier=tier,
+        **_reading_fields(submission, reading, now),
+    )
+
+
+def record_insufficient(submission: Submission, reading: prose.Reading, reason: str, *, now: datetime) -> Verdict:
+    """Writes "not enough evidence": no numbers, no cost."""
+    manifest = submission.model_version.manifest
+    return Verdict.objects.create(
+        submission=submission,
+        label=Verdict.Label.INSUFFICIENT,
+        reason=reason,
+        calibration_version=manifest["calibration_version"],
+        normaliser_version=NORMALISER_VERSION,
+        max_fpr=submission.max_fpr or f"{manifest['default_max_fpr']:g}",
+        tier=TIER_OF_NO_RUN,
+        **_reading_fields(submission, reading, now),
+    )
+
+
+def _reading_fields(submission: Submission, reading: prose.Reading, now: datetime) -> dict[str, Any]:
+    return {
+        "model_version": submission.model_version,
+        "cleaned": [asdict(found) for found in reading.cleaned],
+        "left_out": [asdict(part) for part in reading.left_out],
+        "created_at": now,
+    }
+
+
+def _segments(reading: prose.Reading, answer: TextOut, decision: Decision) -> Iterator[Segment]:
+    """Each window in code points of the original, cut around what was left out inside it."""
+    end_of_last = 0
+    for window, flagged in zip(answer.windows, decision.flagged, strict=True):
+        label = Verdict.Label.AI if flagged else Verdict.Label.HUMAN
+        start, end = reading.original_span(window.start, window.end)
+        for piece_start, piece_end in _without(max(start, end_of_last), end, reading.left_out):
+            yield Segment(piece_start, piece_end, label.value, window.probability)
+        end_of_last = max(end_of_last, end)
+
+
+def _without(start: int, end: int, left_out: Sequence[prose.LeftOut]) -> Iterator[tuple[int, int]]:
+    """[start, end) less the parts left out; empty pieces are dropped."""
+    for part in left_out:
+        if part.end <= start:
+            continue
+        if part.start >= end:
+            break
+        if part.start > start:
+            yield start, part.start
+        start = max(start, part.end)
+    if start < end:
+        yield start, end
+
+
+def _confidence(answer: TextOut, decision: Decision, measured: dict[str, Any]) -> str:
+    """For `ai`: the strictest cap that is cleared. For `human`: how far below the loosest one it stays. A mixed
+    verdict rests on parts of a text, so it is never called highly confident."""
+    if decision.label == Verdict.Label.AI:
+        cleared = (word for cap, word in CONFIDENCE_CAPS if cap in measured and answer.probability >= measured[cap]["document"])
+        return next(cleared, "low")
+    if decision.label == Verdict.Label.MIXED:
+        return "medium" if any(decision.flagged) else "low"
+    loosest = measured[max(measured, key=float)]["document"]
+    if answer.probability < loosest / 4:
+        return "high"
+    return "medium" if answer.probability < loosest else "low"

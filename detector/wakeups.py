@@ -1,0 +1,102 @@
+"""Wake-ups: tell workers that rows wait, and waiting pages that a verdict is there.
+
+Only hints go through Redis, never a text. Losing one costs the sweep's interval or one tick of a poll; nothing else.
+"""
+
+import asyncio
+import logging
+import uuid
+
+import redis
+import redis.asyncio
+from django.conf import settings
+from kombu.exceptions import OperationalError
+
+from detector.models import Submission
+from inkcloak.celery import app
+
+log = logging.getLogger(__name__)
+
+POLL_SECONDS = 0.5  # a page asks the row itself this often, in case a hint was lost
+HINT_TIMEOUT_SECONDS = 2
+
+
+def queue_has_work() -> None:
+    """Wakes a scoring worker. While the broker is away the rows wait for the sweep."""
+    try:
+        app.send_task("detector.tasks.dispatch_queued")
+    except (OperationalError, redis.RedisError) as error:
+        log.warning("no wake-up sent: %s", type(error).__name__)
+
+
+def announce(submission_id: uuid.UUID) -> None:
+    """Tells whoever waits for this submission that it is finished."""
+    try:
+        _client().publish(_channel(submission_id), "finished")
+    except redis.RedisError as error:
+        log.warning("no announcement sent: %s", type(error).__name__)
+
+
+async def wait_until_finished(submission_id: uuid.UUID, *, seconds: float) -> bool:
+    """Waits for the row to be done or failed, at most `seconds`. True if it is finished (or gone)."""
+    client = redis.asyncio.from_url(settings.CACHE_URL, socket_connect_timeout=HINT_TIMEOUT_SECONDS)
+    try:
+        return await _wait(client, submission_id, seconds)
+    finally:
+        await client.aclose()
+
+
+async def _wait(client: redis.asyncio.Redis, submission_id: uuid.UUID, seconds: float) -> bool:
+    hints = client.pubsub(ignore_subscribe_messages=True)
+    await _subscribe(hints, submission_id)
+    try:
+        deadline = asyncio.get_running_loop().time() + seconds
+        while not await _is_finished(submission_id):  # first look after subscribing: no hint falls between
+            left = deadline - asyncio.get_running_loop().time()
+            if left <= 0:
+                return False
+            await _next_hint(hints, min(left, POLL_SECONDS))
+        return True
+    finally:
+        await hints.aclose()  # type: ignore[no-untyped-call]
+
+
+async def _subscribe(hints: redis.asyncio.client.PubSub, submission_id: uuid.UUID) -> None:
+    try:
+        await hints.subscribe(_channel(submission_id))
+    except redis.RedisError as error:
+        log.warning("waiting without hints: %s", type(error).__name__)
+
+
+async def _next_hint(hints: redis.asyncio.client.PubSub, seconds: float) -> None:
+    """Returns at the next hint or after `seconds`, whichever comes first; without Redis it just waits."""
+    if not hints.subscribed:
+        await asyncio.sleep(seconds)
+        return
+    loop = asyncio.get_running_loop()
+    until = loop.time() + seconds
+    try:
+        while (left := until - loop.time()) > 0:
+            if await hints.get_message(timeout=left) is not None:
+                return
+    except redis.RedisError:
+        await asyncio.sleep(max(0.0, until - loop.time()))
+
+
+async def _is_finished(submission_id: uuid.UUID) -> bool:
+    pending = (Submission.Status.QUEUED, Submission.Status.SCORING)
+    return not await Submission.objects.filter(pk=submission_id, status__in=pending).aexists()
+
+
+def _channel(submission_id: uuid.UUID) -> str:
+    return f"submission:{submission_id}"
+
+
+def _client() -> redis.Redis:
+    global _shared
+    if _shared is None:
+        _shared = redis.Redis.from_url(settings.CACHE_URL, socket_timeout=HINT_TIMEOUT_SECONDS)
+    return _shared
+
+
+_shared: redis.Redis | None = None
