@@ -89,5 +89,3 @@ def _end_overdue(now: datetime) -> None:
     overdue = Submission.objects.filter(status__in=pending, deadline_at__lt=now).select_related("reservation")
     for submission in overdue.order_by("deadline_at")[:SWEEP_ROWS]:
         collect.give_up(submission, "deadline", now=now)
-
-

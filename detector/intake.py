@@ -124,9 +124,7 @@ def evidence(text: str, manifest: dict[str, Any]) -> Evidence:
     return Evidence(reading, language, Verdict.Reason.NONE)
 
 
-def _fields(
-    owner: accounts.Owner, text: str, found: Evidence, version: ModelVersion, now: datetime
-) -> dict[str, Any]:
+def _fields(owner: accounts.Owner, text: str, found: Evidence, version: ModelVersion, now: datetime) -> dict[str, Any]:
     return {
         "account": owner.account,
         "visitor": owner.visitor,
@@ -170,6 +168,4 @@ def _cap(max_fpr: str, manifest: dict[str, Any]) -> str:
 def _already_accepted(owner: accounts.Owner, nonce: uuid.UUID | None, digest: str) -> Submission | None:
     if nonce is None:
         return None
-    return Submission.objects.filter(
-        account=owner.account, visitor=owner.visitor, nonce=nonce, digest=digest
-    ).first()
+    return Submission.objects.filter(account=owner.account, visitor=owner.visitor, nonce=nonce, digest=digest).first()

@@ -85,9 +85,7 @@ def rate_card(manifest: dict[str, Any], *, language: str, words: int) -> dict[st
     return min(fitting, key=lambda card: card["words"][1] - card["words"][0], default=None)
 
 
-def record(
-    submission: Submission, answer: TextOut, response: ScoreResponse, *, tier: str, now: datetime
-) -> Verdict:
+def record(submission: Submission, answer: TextOut, response: ScoreResponse, *, tier: str, now: datetime) -> Verdict:
     """Writes the verdict of a scored submission."""
     reading = prose.read(submission.text)
     manifest = submission.model_version.manifest
@@ -162,7 +160,9 @@ def _confidence(answer: TextOut, decision: Decision, measured: dict[str, Any]) -
     """For `ai`: the strictest cap that is cleared. For `human`: how far below the loosest one it stays. A mixed
     verdict rests on parts of a text, so it is never called highly confident."""
     if decision.label == Verdict.Label.AI:
-        cleared = (word for cap, word in CONFIDENCE_CAPS if cap in measured and answer.probability >= measured[cap]["document"])
+        cleared = (
+            word for cap, word in CONFIDENCE_CAPS if cap in measured and answer.probability >= measured[cap]["document"]
+        )
         return next(cleared, "low")
     if decision.label == Verdict.Label.MIXED:
         return "medium" if any(decision.flagged) else "low"

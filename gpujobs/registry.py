@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 
@@ -31,16 +30,14 @@ def register(folder: Path) -> ModelVersion:
 
 
 @transaction.atomic
-def promote(
-    version: ModelVersion, *, alias: str = CHAMPION, reason: str, by: AbstractBaseUser | None = None
-) -> bool:
+def promote(version: ModelVersion, *, alias: str = CHAMPION, reason: str, by_id: int | None = None) -> bool:
     """Points `alias` at `version` and keeps the move. False if it already pointed there."""
     current = ModelAlias.objects.select_for_update().filter(name=alias).first()
     if current and current.version_id == version.pk:
         return False
     previous = current.version if current else None
     ModelAlias.objects.update_or_create(name=alias, defaults={"version": version})
-    AliasMove.objects.create(alias=alias, previous=previous, current=version, reason=reason, moved_by=by)
+    AliasMove.objects.create(alias=alias, previous=previous, current=version, reason=reason, moved_by_id=by_id)
     return True
 
 

@@ -43,5 +43,3 @@ def _keep(run: GpuRun, request: ScoreRequest, response: ScoreResponse) -> None:
         execution_ms=response.execution_ms,
         now=timezone.now(),
     )
-
-

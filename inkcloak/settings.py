@@ -6,6 +6,7 @@ from typing import Any
 import dj_database_url
 import django_stubs_ext
 from csp.constants import NONE, SELF
+from django.core.exceptions import ImproperlyConfigured
 from django.utils.translation import gettext_lazy as _
 
 from inkcloak import env
@@ -14,14 +15,15 @@ django_stubs_ext.monkeypatch()
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
-# --- Where we run -------------------------------------------------------------------------------------------
+# --- Where we run ---------------------------------------------------------------------------------
 DEBUG = env.flag("DEBUG")
 SECRET_KEY = env.text("SECRET_KEY")
 SECRET_KEY_FALLBACKS = env.words("SECRET_KEY_FALLBACKS")
 ALLOWED_HOSTS = env.words("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
 PUBLIC_URL = env.text("PUBLIC_URL", "http://127.0.0.1:8000")
 CSRF_TRUSTED_ORIGINS = env.words("CSRF_TRUSTED_ORIGINS")
-# How many proxies of ours stand in front: the client's address is counted from the right (the left is forgeable).
+# How many proxies of ours stand in front: the client's address is counted from the right (the left is
+# forgeable).
 TRUSTED_PROXY_COUNT = env.integer("TRUSTED_PROXY_COUNT", 0)
 
 INSTALLED_APPS = [
@@ -46,8 +48,8 @@ INSTALLED_APPS = [
     "detector",
 ]
 
-# Each one must be able to run asynchronously: a single synchronous middleware would hold a thread for as long as
-# a page waits for its verdict.
+# Each one must be able to run asynchronously: a single synchronous middleware would hold a thread for as
+# long as a page waits for its verdict.
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "servestatic.middleware.ServeStaticMiddleware",
@@ -85,15 +87,19 @@ TEMPLATES: list[dict[str, Any]] = [
     }
 ]
 
-# --- Data ---------------------------------------------------------------------------------------------------
+# --- Data -----------------------------------------------------------------------------------------
 DATABASES: dict[str, Any] = {"default": dj_database_url.parse(env.text("DATABASE_URL"), conn_health_checks=True)}
 if DATABASES["default"]["ENGINE"] != "django.db.backends.postgresql":
-    raise env.ImproperlyConfigured("DATABASE_URL must name a PostgreSQL database: the queue needs its row locks")
+    raise ImproperlyConfigured("DATABASE_URL must name a PostgreSQL database: the queue needs its row locks")
 if env.flag("DATABASE_POOL"):
-    # The web process: requests run in many threads, and persistent connections of theirs would leak (Django's own
-    # advice under ASGI is a pool).
+    # The web process: requests run in many threads, and persistent connections of theirs would leak
+    # (Django's own advice under ASGI is a pool).
     pool_size = env.integer("DATABASE_POOL_SIZE", 16, at_least=2)
-    DATABASES["default"].setdefault("OPTIONS", {})["pool"] = {"min_size": 2, "max_size": pool_size, "timeout": 5}
+    DATABASES["default"].setdefault("OPTIONS", {})["pool"] = {
+        "min_size": 2,
+        "max_size": pool_size,
+        "timeout": 5,
+    }
 else:
     DATABASES["default"]["CONN_MAX_AGE"] = 60
 
@@ -101,7 +107,7 @@ REDIS_URL = env.text("REDIS_URL")
 CACHE_URL = env.text("CACHE_URL", REDIS_URL)
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": CACHE_URL}}
 
-# --- Work in the background ---------------------------------------------------------------------------------
+# --- Work in the background -----------------------------------------------------------------------
 CELERY_BROKER_URL = REDIS_URL
 CELERY_TASK_IGNORE_RESULT = True  # results are rows
 CELERY_TASK_DEFAULT_QUEUE = "default"
@@ -114,13 +120,13 @@ CELERY_TASK_PUBLISH_RETRY = False
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
 
-# --- Scoring ------------------------------------------------------------------------------------------------
+# --- Scoring --------------------------------------------------------------------------------------
 SCORING_BACKEND = env.choice("SCORING_BACKEND", "local", ["local"])
 MODEL_DIR = Path(env.text("MODEL_DIR", str(BASE_DIR / "gpujobs" / "pod" / "shipped")))
 LOCAL_ENGINE_THREADS = env.integer("LOCAL_ENGINE_THREADS", 2, at_least=1)
 CHECK_DEADLINE_SECONDS = env.integer("CHECK_DEADLINE_SECONDS", 300, at_least=10)
 
-# --- What one may do without paying -------------------------------------------------------------------------
+# --- What one may do without paying ---------------------------------------------------------------
 VISITOR_CHECKS_PER_DAY = env.integer("VISITOR_CHECKS_PER_DAY", 5)
 FREE_WORDS_PER_MONTH = env.integer("FREE_WORDS_PER_MONTH", 10_000)
 VISITOR_RETENTION_DAYS = env.integer("VISITOR_RETENTION_DAYS", 1, at_least=1)
@@ -133,7 +139,7 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 64 * 1024 * 1024
 FILE_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.MemoryFileUploadHandler"]
 
-# --- Accounts -----------------------------------------------------------------------------------------------
+# --- Accounts -------------------------------------------------------------------------------------
 AUTH_USER_MODEL = "billing.User"
 AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
 PASSWORD_HASHERS = [
@@ -149,9 +155,7 @@ ACCOUNT_ADAPTER = "billing.adapter.AccountAdapter"
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
-ACCOUNT_EMAIL_VERIFICATION = env.choice(
-    "ACCOUNT_EMAIL_VERIFICATION", "optional", ["none", "optional", "mandatory"]
-)
+ACCOUNT_EMAIL_VERIFICATION = env.choice("ACCOUNT_EMAIL_VERIFICATION", "optional", ["none", "optional", "mandatory"])
 ACCOUNT_PREVENT_ENUMERATION = True
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_LOGOUT_REDIRECT_URL = "/"
@@ -160,7 +164,7 @@ LOGIN_URL = "account_login"
 EMAIL_BACKEND = env.text("EMAIL_BACKEND", "django.core.mail.backends.console.EmailBackend")
 DEFAULT_FROM_EMAIL = env.text("DEFAULT_FROM_EMAIL", "InkCloak <hello@inkcloak.example>")
 
-# --- Languages ----------------------------------------------------------------------------------------------
+# --- Languages ------------------------------------------------------------------------------------
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", _("English")), ("es", _("Spanish"))]
 LOCALE_PATHS = [BASE_DIR / "inkcloak" / "locale"]
@@ -168,7 +172,7 @@ USE_I18N = True
 USE_TZ = True
 TIME_ZONE = "UTC"
 
-# --- Static files -------------------------------------------------------------------------------------------
+# --- Static files ---------------------------------------------------------------------------------
 STATIC_URL = "static/"
 STATIC_ROOT = BASE_DIR / "var" / "static"
 SERVESTATIC_USE_FINDERS = DEBUG
@@ -182,7 +186,7 @@ STORAGES = {
     },
 }
 
-# --- Security -----------------------------------------------------------------------------------------------
+# --- Security -------------------------------------------------------------------------------------
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
         "default-src": [NONE],
@@ -210,15 +214,18 @@ if not DEBUG:
     if TRUSTED_PROXY_COUNT:
         SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 
-# --- REST framework (throttle classes serve the pages too) --------------------------------------------------
+# --- REST framework (throttle classes serve the pages too) ----------------------------------------
 REST_FRAMEWORK = {"NUM_PROXIES": TRUSTED_PROXY_COUNT}
 
-# --- Logs: ids and codes, never a customer's text -----------------------------------------------------------
+# --- Logs: ids and codes, never a customer's text -------------------------------------------------
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "root": {"handlers": ["console"], "level": env.choice("LOG_LEVEL", "INFO", ["DEBUG", "INFO", "WARNING", "ERROR"])},
+    "root": {
+        "handlers": ["console"],
+        "level": env.choice("LOG_LEVEL", "INFO", ["DEBUG", "INFO", "WARNING", "ERROR"]),
+    },
     "loggers": {"httpx": {"level": "WARNING"}, "django.request": {"level": "ERROR"}},
 }

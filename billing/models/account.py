@@ -13,7 +13,11 @@ class Account(models.Model):
     name = models.CharField(max_length=200)
     internal = models.BooleanField(default=False)
     personal_of = models.OneToOneField(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="personal_account"
+        settings.AUTH_USER_MODEL,
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="personal_account",
     )
     created_at = models.DateTimeField(auto_now_add=True)
 

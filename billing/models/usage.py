@@ -34,8 +34,8 @@ class Meter(models.Model):
 class Reservation(models.Model):
     """Units held for one piece of work.
 
-        HELD --settle--> SETTLED      (work done: held becomes used)
-        HELD --release-> RELEASED     (work failed or was deleted: held is free again)
+    HELD --settle--> SETTLED      (work done: held becomes used)
+    HELD --release-> RELEASED     (work failed or was deleted: held is free again)
     """
 
     class Status(models.TextChoices):

@@ -26,7 +26,7 @@ class UserManager(BaseUserManager["User"]):
 
 class User(AbstractUser):
     username = None  # type: ignore[assignment]
-    email = models.EmailField(_("e-mail address"))
+    email = models.EmailField(_("e-mail address"), unique=True)
 
     USERNAME_FIELD = "email"
     REQUIRED_FIELDS: ClassVar[list[str]] = []

@@ -82,7 +82,11 @@ class Submission(models.Model):
         ]
         indexes = [
             models.Index(fields=["accepted_at"], condition=models.Q(status="queued"), name="submission_queue"),
-            models.Index(fields=["deadline_at"], condition=models.Q(status__in=("queued", "scoring")), name="submission_due"),
+            models.Index(
+                fields=["deadline_at"],
+                condition=models.Q(status__in=("queued", "scoring")),
+                name="submission_due",
+            ),
             models.Index(fields=["account", "-accepted_at", "id"], name="submission_history"),
             models.Index(fields=["visitor", "-accepted_at", "id"], name="submission_visits"),
         ]
