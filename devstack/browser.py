@@ -12,8 +12,7 @@ from devstack.supervisor import Supervisor
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 ASK_PLAYWRIGHT = (
-    "from playwright.sync_api import sync_playwright\n"
-    "with sync_playwright() as p: print(p.chromium.executable_path)"
+    "from playwright.sync_api import sync_playwright\nwith sync_playwright() as p: print(p.chromium.executable_path)"
 )
 
 
@@ -35,9 +34,7 @@ def ensure(checkout: Checkout, supervisor: Supervisor, log: Path) -> Path:
         supervisor.run_step("Downloading Chromium", command, log=log, cwd=checkout.root, env=dict(os.environ))
         found = _playwrights(checkout)
     if found is None:
-        raise DevstackError(
-            "No Chromium for the browser tests. Debian: apt install chromium, or set CHROMIUM."
-        )
+        raise DevstackError("No Chromium for the browser tests. Debian: apt install chromium, or set CHROMIUM.")
     return found
 
 
@@ -46,8 +43,6 @@ def _on_system() -> Path | None:
 
 
 def _playwrights(checkout: Checkout) -> Path | None:
-    asked = subprocess.run(
-        [checkout.python, "-c", ASK_PLAYWRIGHT], capture_output=True, text=True, check=False
-    )
+    asked = subprocess.run([checkout.python, "-c", ASK_PLAYWRIGHT], capture_output=True, text=True, check=False)
     path = Path(asked.stdout.strip())
     return path if asked.stdout.strip() and path.exists() else None

@@ -12,7 +12,7 @@ from typing import NoReturn
 from devstack import envfile, install, leftovers, ports, programs
 from devstack.checkout import Checkout
 from devstack.console import Console
-from devstack.errors import DevstackError
+from devstack.errors import DevstackError, Stopped
 from devstack.lock import FileLock
 from devstack.services import SERVERS, Services, development_environment, person_environment
 from devstack.stack import Stack, bring_up, check_owner, watch
@@ -49,6 +49,8 @@ def run(checkout: Checkout, stack: Stack | None = None, *, prepare: bool = True)
         bring_up(chosen, checkout, supervisor, services, development_environment(checkout, given, port))
         lock.note(command="run", port=port, ready=True)
         watch(checkout, supervisor)
+    except Stopped:
+        pass  # asked to end while still starting
     finally:
         console.line("Stopping …")
         supervisor.stop_all(last=SERVERS)
@@ -68,9 +70,7 @@ def _port(given: str | None) -> int:
 def _check_port(port: int) -> None:
     if not ports.is_free(port):
         who = ports.holder(port) or "another program"
-        raise DevstackError(
-            f"Port {port} is taken by {who}. Choose another one: make run PORT={ports.next_free(port)}"
-        )
+        raise DevstackError(f"Port {port} is taken by {who}. Choose another one: make run PORT={ports.next_free(port)}")
 
 
 def _busy(lock: FileLock) -> str:
@@ -79,9 +79,7 @@ def _busy(lock: FileLock) -> str:
     if holder.get("command") == "run":
         port = holder.get("port")
         return f"InkCloak already runs here ({process}): http://127.0.0.1:{port} (`make stop` ends it)"
-    return (
-        f"`make {holder.get('command', 'manage')}` uses this checkout's servers ({process}): try again later."
-    )
+    return f"`make {holder.get('command', 'manage')}` uses this checkout's servers ({process}): try again later."
 
 
 def end_leftovers(checkout: Checkout, supervisor: Supervisor) -> None:
@@ -128,9 +126,7 @@ def stop(checkout: Checkout) -> int:
 def reset(checkout: Checkout) -> int:
     """Delete the stack's data. Needs CONFIRM=1; refuses while something runs."""
     if os.environ.get("CONFIRM") != "1":
-        print(
-            f"This deletes all accounts and checks below {checkout.var}. If you mean it: make reset CONFIRM=1"
-        )
+        print(f"This deletes all accounts and checks below {checkout.var}. If you mean it: make reset CONFIRM=1")
         return 1
     checkout.make_var()
     lock = FileLock(checkout.run_lock)

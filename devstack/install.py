@@ -47,9 +47,7 @@ def is_installed(checkout: Checkout, extras: set[str]) -> bool:
 
 
 def _key(checkout: Checkout) -> str:
-    wanted = (
-        (checkout.root / "pyproject.toml").read_bytes() + sys.version.encode() + os.fsencode(checkout.root)
-    )
+    wanted = (checkout.root / "pyproject.toml").read_bytes() + sys.version.encode() + os.fsencode(checkout.root)
     return hashlib.sha256(wanted).hexdigest()
 
 
@@ -90,9 +88,7 @@ def _make_venv(checkout: Checkout, supervisor: Supervisor, log: Path) -> None:
     if importlib.util.find_spec("ensurepip") is None:
         _install_venv_module(supervisor, log)
     command = [sys.executable, "-m", "venv", "--clear", str(checkout.venv)]
-    supervisor.run_step(
-        "Making the virtual environment", command, log=log, cwd=checkout.root, env=dict(os.environ)
-    )
+    supervisor.run_step("Making the virtual environment", command, log=log, cwd=checkout.root, env=dict(os.environ))
 
 
 def _runs(python: Path) -> bool:
@@ -104,9 +100,7 @@ def _install_venv_module(supervisor: Supervisor, log: Path) -> None:
     """Debian ships Python without the part that makes virtual environments."""
     package = f"python{sys.version_info.major}.{sys.version_info.minor}-venv"
     if os.geteuid() != 0 or shutil.which("apt-get") is None:
-        raise DevstackError(
-            f"This Python cannot make virtual environments. Debian: sudo apt install {package}"
-        )
+        raise DevstackError(f"This Python cannot make virtual environments. Debian: sudo apt install {package}")
     apt_install([package], supervisor, log)
 
 

@@ -155,7 +155,7 @@ class Postgres:
             stops=((signal.SIGINT, 8.0), (signal.SIGQUIT, 4.0)),
             death_signal=signal.SIGINT,
             identity=self.identity,
-            way_is_clear=EmptyFolder(self.data, signal.SIGINT, self._remove_pid_file),
+            way_is_clear=EmptyFolder(self.data, signal.SIGINT, self._remove_lock_files),
             ready=self._is_ready,
         )
 
@@ -171,8 +171,12 @@ class Postgres:
         if folder.is_symlink() or status.st_uid != owner or status.st_mode & 0o077:
             raise DevstackError(f"{folder} is not ours alone: remove it.")
 
-    def _remove_pid_file(self) -> None:
-        (self.data / "postmaster.pid").unlink(missing_ok=True)
+    def _remove_lock_files(self) -> None:
+        """They name a process that no longer serves. The server trusts any living one, even a zombie that a
+        container without an init never buries, and would refuse to start for ever."""
+        socket = self.socket_folder / f".s.PGSQL.{PORT}"
+        for path in (self.data / "postmaster.pid", socket, socket.with_name(f"{socket.name}.lock")):
+            path.unlink(missing_ok=True)
 
     def _is_ready(self, pid: int) -> bool:
         try:

@@ -36,9 +36,7 @@ def product(checkout: Checkout, host: str) -> Stack:
     def programs(environment: Mapping[str, str]) -> list[Program]:
         return [_program(checkout, environment, host, *row) for row in PROCESSES]
 
-    return Stack(
-        steps=STEPS, programs=programs, health_path="/healthz", ready_line=READY_LINE, python=checkout.python
-    )
+    return Stack(steps=STEPS, programs=programs, health_path="/healthz", ready_line=READY_LINE, python=checkout.python)
 
 
 def _program(
@@ -49,9 +47,7 @@ def _program(
     arguments: str,
     own: Mapping[str, str],
 ) -> Program:
-    filled = [
-        word.format(port=environment["PORT"], host=host, var=checkout.var) for word in arguments.split()
-    ]
+    filled = [word.format(port=environment["PORT"], host=host, var=checkout.var) for word in arguments.split()]
     return Program(
         name=name,
         argv=(str(checkout.python), *filled),

@@ -86,9 +86,7 @@ class Services:
     def _redis(self) -> Redis:
         previous = {} if self.throw_away else envfile.read(self.checkout.dev_env)
         log = self.logs / "redis.log"
-        return Redis(
-            find_binary(self.checkout), self.base, log, previous=previous, throw_away=self.throw_away
-        )
+        return Redis(find_binary(self.checkout), self.base, log, previous=previous, throw_away=self.throw_away)
 
     def publish(self, environment: Mapping[str, str]) -> None:
         """Tell `manage.py` where the servers are."""

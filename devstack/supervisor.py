@@ -1,8 +1,8 @@
 """Starts children, restarts what dies, stops all: one thread, one loop, woken by signals.
 
 One thread on purpose: the kernel ends a child with the *thread* that forked it, and a fork beside other
-threads can deadlock. Whoever waits for anything (pip, a migration, a page) waits inside `wait_until`, so children are
-looked after and Ctrl-C is heard meanwhile.
+threads can deadlock. Whoever waits for anything (pip, a migration, a page) waits inside `wait_until`, so
+children are looked after and Ctrl-C is heard meanwhile.
 """
 
 import contextlib
@@ -77,14 +77,10 @@ class Supervisor:
     def _report_death(self, child: Child, status: int, now: float) -> None:
         name = child.program.name
         if self.strict and child.failures >= STARTUP_TRIES:
-            raise DevstackError(
-                f"{name} does not start: it {describe_exit(status)}.\n{_excerpt(child.program.log)}"
-            )
+            raise DevstackError(f"{name} does not start: it {describe_exit(status)}.\n{_excerpt(child.program.log)}")
         if not self.stop_asked:
             wait = child.retry_at - now
-            self.console.line(
-                f"! {name} {describe_exit(status)}; next try in {wait:.1f} s ({child.program.log})"
-            )
+            self.console.line(f"! {name} {describe_exit(status)}; next try in {wait:.1f} s ({child.program.log})")
 
     def wait_until(self, true: Callable[[], bool], seconds: float | None = None) -> bool:
         """Look after the children until `true()`; False when `seconds` ran out. Raises Stopped."""
@@ -148,9 +144,7 @@ class Supervisor:
             )
             self._finish(process, step, log)
             if process.returncode:
-                raise DevstackError(
-                    f"{title}: failed, it {describe_exit(process.returncode)}.\n{_excerpt(log)}"
-                )
+                raise DevstackError(f"{title}: failed, it {describe_exit(process.returncode)}.\n{_excerpt(log)}")
             shown.seek(0)
             said = shown.read().decode("utf-8", "replace")
         if said.strip():

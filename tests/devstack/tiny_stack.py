@@ -48,9 +48,7 @@ def stack(checkout: Checkout) -> Stack:
             )
         ]
 
-    return Stack(
-        steps=(), programs=programs, health_path="/", ready_line="ready {port}", python=Path(sys.executable)
-    )
+    return Stack(steps=(), programs=programs, health_path="/", ready_line="ready {port}", python=Path(sys.executable))
 
 
 def main() -> int:
