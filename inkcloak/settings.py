@@ -124,7 +124,7 @@ CELERY_TIMEZONE = "UTC"
 SCORING_BACKEND = env.choice("SCORING_BACKEND", "local", ["local"])
 MODEL_DIR = Path(env.text("MODEL_DIR", str(BASE_DIR / "gpujobs" / "pod" / "shipped")))
 LOCAL_ENGINE_THREADS = env.integer("LOCAL_ENGINE_THREADS", 2, at_least=1)
-CHECK_DEADLINE_SECONDS = env.integer("CHECK_DEADLINE_SECONDS", 300, at_least=10)
+CHECK_DEADLINE_SECONDS = env.integer("CHECK_DEADLINE_SECONDS", 3600, at_least=10)
 
 # --- What one may do without paying ---------------------------------------------------------------
 VISITOR_CHECKS_PER_DAY = env.integer("VISITOR_CHECKS_PER_DAY", 5)

@@ -1,0 +1,48 @@
+"""Staff's view of models and runs. Read-only: versions never change, and runs are moved by gpujobs.runs alone."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest
+
+from gpujobs.models import AliasMove, GpuRun, ModelAlias, ModelVersion, RunEvent
+
+
+class ReadOnly:
+    """Looking only."""
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+class RunEvents(ReadOnly, admin.TabularInline):  # type: ignore[type-arg]
+    model = RunEvent
+
+
+@admin.register(GpuRun)
+class GpuRunAdmin(ReadOnly, admin.ModelAdmin):  # type: ignore[type-arg]
+    list_display = ("id", "status", "backend", "model_version", "texts", "tokens", "execution_ms", "created_at")
+    list_filter = ("status", "backend", "model_version")
+    exclude = ("result",)  # offsets tell the shape of a customer's text
+    inlines = (RunEvents,)
+
+
+@admin.register(ModelVersion)
+class ModelVersionAdmin(ReadOnly, admin.ModelAdmin):  # type: ignore[type-arg]
+    list_display = ("version", "name", "created_at")
+
+
+@admin.register(ModelAlias)
+class ModelAliasAdmin(ReadOnly, admin.ModelAdmin):  # type: ignore[type-arg]
+    list_display = ("name", "version")
+
+
+@admin.register(AliasMove)
+class AliasMoveAdmin(ReadOnly, admin.ModelAdmin):  # type: ignore[type-arg]
+    list_display = ("alias", "previous", "current", "reason", "moved_by", "moved_at")
