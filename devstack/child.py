@@ -41,6 +41,7 @@ class Program:
     identity: Identity | None = None
     way_is_clear: Callable[[], bool] = _clear  # asked before each start; False = ask again soon
     ready: Callable[[int], bool] = _always  # is the process with this id doing its work?
+    ready_words: str = ""  # what it writes to its log when it is
 
 
 class Child:
@@ -52,6 +53,7 @@ class Child:
         self.failures = 0
         self.retry_at = 0.0
         self._started = 0.0
+        self._log_offset = 0
         self._stop_left: list[Stop] = []
         self._stop_next_at = 0.0
 
@@ -62,7 +64,14 @@ class Child:
 
     def is_ready(self) -> bool:
         """Running, and its own check says so."""
-        return self.process is not None and self.program.ready(self.process.pid)
+        return self.process is not None and self._has_said_so() and self.program.ready(self.process.pid)
+
+    def _has_said_so(self) -> bool:
+        if not self.program.ready_words:
+            return True
+        with self.program.log.open("rb") as log:
+            log.seek(self._log_offset)
+            return self.program.ready_words.encode() in log.read()
 
     def start_if_due(self, now: float) -> bool:
         """Start it unless it runs or waits; True when it was started."""
@@ -70,6 +79,7 @@ class Child:
             return False
         program = self.program
         with program.log.open("ab") as log:
+            self._log_offset = log.tell()
             self.process = subprocess.Popen(
                 program.argv,
                 stdin=subprocess.DEVNULL,

@@ -15,17 +15,29 @@ STEPS = (
     OneOff("Looking after the staff login", ("manage.py", "ensure_staff"), show=True),
 )
 
-# name, arguments of the virtual environment's Python, own environment. {port}, {host}, {var} are filled in.
+# name, arguments of the virtual environment's Python, own environment, the log's words when it is ready.
+# {port}, {host}, {var} are filled in.
 WEB = "-m uvicorn inkcloak.asgi:application --host {host} --port {port} --timeout-graceful-shutdown 3"
 WORKER = "-m celery -A inkcloak worker -n {name}@%h -Q {queues} --pool=threads --concurrency={threads}"
 WORKER += " --without-gossip --without-mingle --loglevel=INFO"
+WORKER_IS_READY = " ready.\n"
 BEAT = "-m celery -A inkcloak beat --pidfile= --schedule={var}/beat-schedule --loglevel=INFO"
-PROCESSES: tuple[tuple[str, str, Mapping[str, str]], ...] = (
-    ("web", WEB, {"DATABASE_POOL": "1"}),
+PROCESSES: tuple[tuple[str, str, Mapping[str, str], str], ...] = (
+    ("web", WEB, {"DATABASE_POOL": "1"}, "Uvicorn running on"),
     # The only process that loads the model.
-    ("score", WORKER.replace("{name}", "score").replace("{queues}", "score").replace("{threads}", "1"), {}),
-    ("steps", WORKER.replace("{name}", "steps").replace("{queues}", "default").replace("{threads}", "4"), {}),
-    ("beat", BEAT, {}),
+    (
+        "score",
+        WORKER.replace("{name}", "score").replace("{queues}", "score").replace("{threads}", "1"),
+        {},
+        WORKER_IS_READY,
+    ),
+    (
+        "steps",
+        WORKER.replace("{name}", "steps").replace("{queues}", "default").replace("{threads}", "4"),
+        {},
+        WORKER_IS_READY,
+    ),
+    ("beat", BEAT, {}, "beat: Starting..."),
 )
 READY_LINE = "InkCloak is ready: http://127.0.0.1:{port}"
 
@@ -46,6 +58,7 @@ def _program(
     name: str,
     arguments: str,
     own: Mapping[str, str],
+    ready_words: str,
 ) -> Program:
     filled = [word.format(port=environment["PORT"], host=host, var=checkout.var) for word in arguments.split()]
     return Program(
@@ -54,4 +67,5 @@ def _program(
         log=checkout.logs / f"{name}.log",
         cwd=Path(checkout.root),
         env={**environment, **own} | mark(checkout.var),
+        ready_words=ready_words,
     )

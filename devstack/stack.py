@@ -57,12 +57,8 @@ def bring_up(
         for program in programs:
             supervisor.start(program)
 
-        def answers() -> bool:
-            name = programs[int(shown.seconds) % len(programs)].name
-            shown.note(f"{name}: {''.join(last_lines(checkout.logs / f'{name}.log', 1))}")
-            return page_answers(int(full["PORT"]), stack.health_path)
-
-        if not supervisor.wait_until(answers, READY_SECONDS):
+        supervisor.wait_ready(shown, [program.name for program in programs], READY_SECONDS)
+        if not supervisor.wait_until(lambda: page_answers(int(full["PORT"]), stack.health_path), READY_SECONDS):
             lines = last_lines(programs[0].log, SHOWN_LOG_LINES)
             raise DevstackError(f"{stack.health_path} did not answer 200.\n" + "\n".join(lines))
     supervisor.strict = False
