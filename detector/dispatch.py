@@ -10,16 +10,26 @@ from django.utils import timezone
 
 from detector import batching, collect, wakeups
 from detector.models import Submission
-from gpujobs import backends, runs, scoring
+from gpujobs import backends, registry, runs, scoring
+from gpujobs.backends import BackendError
 from gpujobs.models import GpuRun
 from gpujobs.pod.contract import ScoreRequest, TextIn
 from gpujobs.pod.shared import prose
+from inkcloak.errors import DomainError
 from inkcloak.lifecycle import advance
 
 log = logging.getLogger(__name__)
 
 CLAIM_ROWS = 64  # looked at per batch; more would lock rows that this batch cannot take
 SWEEP_ROWS = 200
+
+
+def warm_up() -> None:
+    """Has the backend load the model in service, so that the first check does not wait for it."""
+    try:
+        backends.get(settings.SCORING_BACKEND).warm(registry.resolve().pk)
+    except (BackendError, DomainError) as error:  # the first check will say so again, on its run
+        log.error("not warm: %s", error)
 
 
 def next_batch(*, now: datetime) -> bool:

@@ -1,9 +1,22 @@
 """Celery's doors: ids at most, one verb, never a text."""
 
+from typing import Any
+
 from celery import shared_task
+from celery.signals import worker_ready
+from django.conf import settings
 from django.utils import timezone
 
 from detector import dispatch, retention
+
+SCORE_QUEUE = "score"
+
+
+@worker_ready.connect
+def _warm_up(sender: Any, **_kwargs: Any) -> None:
+    """A worker of the `score` queue loads the model when it starts; the others never load it."""
+    if settings.WARM_UP and SCORE_QUEUE in sender.app.amqp.queues.consume_from:
+        dispatch.warm_up()
 
 
 @shared_task

@@ -124,6 +124,8 @@ CELERY_TIMEZONE = "UTC"
 SCORING_BACKEND = env.choice("SCORING_BACKEND", "local", ["local"])
 MODEL_DIR = Path(env.text("MODEL_DIR", str(BASE_DIR / "gpujobs" / "pod" / "shipped")))
 LOCAL_ENGINE_THREADS = env.integer("LOCAL_ENGINE_THREADS", 2, at_least=1)
+# Load models at the start of a long-lived process instead of at its first check.
+WARM_UP = env.flag("WARM_UP")
 CHECK_DEADLINE_SECONDS = env.integer("CHECK_DEADLINE_SECONDS", 3600, at_least=10)
 
 # --- What one may do without paying ---------------------------------------------------------------

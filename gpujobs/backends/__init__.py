@@ -35,6 +35,9 @@ class Backend(Protocol):
     name: str
     tier: str
 
+    def warm(self, model_version: str) -> None:
+        """Gets ready to score with that version. Raises BackendError."""
+
     def start(self, request: ScoreRequest) -> Answer | Accepted:
         """Raises BackendError."""
 

@@ -24,6 +24,12 @@ class LocalBackend:
     name = "local"
     tier = "cpu"
 
+    def warm(self, model_version: str) -> None:
+        try:
+            scorer(model_version)
+        except (LookupError, OSError, ValueError) as error:
+            raise BackendError(f"local_{type(error).__name__.lower()}", permanent=True) from error
+
     def start(self, request: ScoreRequest) -> Answer | Accepted:
         try:
             with _one_at_a_time:  # the engine already uses every core
