@@ -11,7 +11,7 @@ from django.conf import settings
 
 from gpujobs import registry
 from gpujobs.backends import Accepted, Answer, BackendError
-from gpujobs.pod.contract import ContractError, ScoreRequest
+from gpujobs.pod.contract import ScoreRequest
 
 if TYPE_CHECKING:
     from gpujobs.pod.score import Scorer
@@ -28,17 +28,22 @@ class LocalBackend:
         try:
             scorer(model_version)
         except (LookupError, OSError, ValueError) as error:
-            raise BackendError(f"local_{type(error).__name__.lower()}", permanent=True) from error
+            raise BackendError(_code(error), permanent=True) from error
 
     def start(self, request: ScoreRequest) -> Answer | Accepted:
         try:
             with _one_at_a_time:  # the engine already uses every core
                 return Answer(scorer(request.model_version).score(request))
-        except (LookupError, OSError, ContractError) as error:
-            raise BackendError(f"local_{type(error).__name__.lower()}", permanent=True) from error
+        except Exception as error:  # whatever the engine raises ends this run, not the worker
+            raise BackendError(_code(error), permanent=isinstance(error, LookupError | ValueError)) from error
 
     def poll(self, external_id: str) -> Answer | None:
         raise BackendError("local_never_waits", permanent=True)
+
+
+def _code(error: Exception) -> str:
+    """The error's kind: its message might quote a text."""
+    return f"local_{type(error).__name__.lower()}"
 
 
 @lru_cache(maxsize=MODELS_IN_MEMORY)
