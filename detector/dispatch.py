@@ -11,7 +11,7 @@ from django.utils import timezone
 from detector import batching, collect, wakeups
 from detector.models import Submission
 from gpujobs import backends, registry, runs, scoring
-from gpujobs.backends import BackendError
+from gpujobs.backends import Backend, BackendError
 from gpujobs.models import GpuRun
 from gpujobs.pod.contract import ScoreRequest, TextIn
 from gpujobs.pod.shared import prose
@@ -32,9 +32,12 @@ def warm_up() -> None:
         log.error("not warm: %s", error)
 
 
-def next_batch(*, now: datetime) -> bool:
-    """Claims one batch, has it scored and stores what came back. False when nothing was waiting."""
-    backend = backends.get(settings.SCORING_BACKEND)
+def next_batch(*, now: datetime, backend: Backend | None = None) -> bool:
+    """Claims one batch, has it scored and stores what came back. False when nothing was waiting.
+
+    backend: the one of the settings unless given.
+    """
+    backend = backend or backends.get(settings.SCORING_BACKEND)
     claimed = claim(backend=backend.name, now=now)
     if claimed is None:
         return False

@@ -1,0 +1,73 @@
+"""The people of every test, a model in service, and a clean Redis. Postgres and Redis are always the real ones."""
+
+from collections.abc import Callable, Iterator
+
+import factories
+import pytest
+import redis
+from django.conf import settings
+from django.core.cache import cache
+from django.test import Client
+
+from billing.models import User
+from gpujobs.models import ModelVersion
+
+QUEUES = ("score", "default")
+DATABASE_FIXTURES = {"db", "transactional_db"}
+
+
+@pytest.fixture
+def alice(db: None) -> User:
+    """Has an account of her own."""
+    return factories.person("alice")
+
+
+@pytest.fixture
+def bob(db: None) -> User:
+    """Alice's colleague, with an account of his own."""
+    return factories.person("bob")
+
+
+@pytest.fixture
+def charlie(db: None) -> User:
+    """A stranger who knows addresses that he shouldn't."""
+    return factories.person("charlie")
+
+
+@pytest.fixture
+def champion(db: None) -> ModelVersion:
+    """A model in service, by its manifest; scores come from factories.ScriptedBackend."""
+    return factories.champion()
+
+
+@pytest.fixture
+def client_of(db: None) -> Callable[[User], Client]:
+    """client_of(alice): a browser in which she is signed in."""
+
+    def signed_in(user: User) -> Client:
+        client = Client()
+        client.force_login(user)
+        return client
+
+    return signed_in
+
+
+@pytest.fixture
+def broker() -> Iterator[redis.Redis]:
+    """The Redis that carries Celery's messages, its queues empty."""
+    with redis.Redis.from_url(settings.REDIS_URL) as client:
+        client.delete(*QUEUES)
+        yield client
+
+
+@pytest.fixture(autouse=True)
+def _forget_what_redis_knows(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Counters of one test are not another's."""
+    asks = not DATABASE_FIXTURES.isdisjoint(request.fixturenames)
+    uses_rows = asks or request.node.get_closest_marker("django_db") is not None
+    if uses_rows:
+        cache.clear()
+    yield
+    if uses_rows:
+        with redis.Redis.from_url(settings.REDIS_URL) as client:
+            client.delete(*QUEUES)
