@@ -38,10 +38,10 @@ format:            ## let ruff put the code in order
 	@$(DEVSTACK) format
 
 screens:           ## a picture of each page, both languages, phone and desktop
-	@$(DEVSTACK) tool tests.screens $(ARGS)
+	@$(DEVSTACK) rehearse tests.screens $(ARGS)
 
 bench-check:       ## how long a warm check takes, model and rest apart
-	@$(DEVSTACK) tool benchmarks.check $(ARGS)
+	@$(DEVSTACK) rehearse benchmarks.check $(ARGS)
 
 train:             ## ARGS="--recipe …": train the model
 	@$(DEVSTACK) python -m gpujobs.pod.train $(ARGS)

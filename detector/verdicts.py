@@ -16,6 +16,8 @@ from gpujobs.pod.shared.normalise import NORMALISER_VERSION
 
 # The word for how sure we are: the strictest measured cap that the probability clears.
 CONFIDENCE_CAPS = (("0.005", "high"), ("0.01", "medium"), ("0.05", "low"))
+CLEARLY_HUMAN = 0.05  # calibrated probability of AI below which `human` is said with high confidence
+EVEN = 0.5
 TIER_OF_NO_RUN = "cpu"
 
 
@@ -80,7 +82,7 @@ def rate_card(manifest: dict[str, Any], *, language: str, words: int) -> dict[st
     fitting = [
         card
         for card in manifest.get("rate_card", [])
-        if card["language"] == language and card["genre"] == "any" and card["words"][0] <= words < card["words"][1]
+        if card["language"] == language and card["genre"] == "any" and card["words"][0] <= words <= card["words"][1]
     ]
     return min(fitting, key=lambda card: card["words"][1] - card["words"][0], default=None)
 
@@ -157,8 +159,8 @@ def _without(start: int, end: int, left_out: Sequence[prose.LeftOut]) -> Iterato
 
 
 def _confidence(answer: TextOut, decision: Decision, measured: dict[str, Any]) -> str:
-    """For `ai`: the strictest cap that is cleared. For `human`: how far below the loosest one it stays. A mixed
-    verdict rests on parts of a text, so it is never called highly confident."""
+    """For `ai`: the strictest cap that is cleared. For `human`: by the probability itself; above even odds, too little
+    for an accusation but no all-clear, it is low. A mixed verdict rests on parts of a text, so it is never high."""
     if decision.label == Verdict.Label.AI:
         cleared = (
             word for cap, word in CONFIDENCE_CAPS if cap in measured and answer.probability >= measured[cap]["document"]
@@ -166,7 +168,6 @@ def _confidence(answer: TextOut, decision: Decision, measured: dict[str, Any]) -
         return next(cleared, "low")
     if decision.label == Verdict.Label.MIXED:
         return "medium" if any(decision.flagged) else "low"
-    loosest = measured[max(measured, key=float)]["document"]
-    if answer.probability < loosest / 4:
+    if answer.probability < CLEARLY_HUMAN:
         return "high"
-    return "medium" if answer.probability < loosest else "low"
+    return "medium" if answer.probability < EVEN else "low"

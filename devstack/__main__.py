@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from devstack import commands, install, testing
+from devstack import commands, install, rehearsal, testing
 from devstack.checkout import Checkout
 from devstack.errors import DevstackError, Stopped
 from devstack.privileges import end_with_parent
@@ -43,6 +43,8 @@ def _dispatch(arguments: argparse.Namespace, checkout: Checkout) -> int:
             return testing.test(checkout, arguments.rest)
         case "tool":
             return testing.tool(checkout, arguments.rest)
+        case "rehearse":
+            return rehearsal.tool(checkout, arguments.rest)
         case "python":
             return testing.python(checkout, arguments.rest)
     plain = {
@@ -72,6 +74,7 @@ def _parser() -> argparse.ArgumentParser:
         ("manage", "manage.py against the stack, or with servers of its own"),
         ("test", "pytest with throw-away servers"),
         ("tool", "python -m MODULE with all packages and throw-away servers"),
+        ("rehearse", "python -m MODULE beside the whole product on throw-away servers"),
         ("python", "the virtual environment's Python with all packages"),
     ):
         commands_.add_parser(name, help=text, add_help=False).add_argument("rest", nargs=argparse.REMAINDER)
