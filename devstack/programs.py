@@ -23,12 +23,12 @@ WORKER += " --without-gossip --without-mingle --loglevel=INFO"
 WORKER_IS_READY = " ready.\n"
 BEAT = "-m celery -A inkcloak beat --pidfile= --schedule={var}/beat-schedule --loglevel=INFO"
 PROCESSES: tuple[tuple[str, str, Mapping[str, str], str], ...] = (
-    ("web", WEB, {"DATABASE_POOL": "1"}, "Uvicorn running on"),
+    ("web", WEB, {"DATABASE_POOL": "1", "WARM_UP": "1"}, "Uvicorn running on"),
     # The only process that loads the model.
     (
         "score",
         WORKER.replace("{name}", "score").replace("{queues}", "score").replace("{threads}", "1"),
-        {},
+        {"WARM_UP": "1"},
         WORKER_IS_READY,
     ),
     (
