@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import DatabaseError, connection, transaction
+from django.db import Error, connection, transaction
 from django.utils import timezone
 
 from gpujobs.models import GpuRun, ModelVersion, RunEvent
@@ -80,7 +80,7 @@ def _renew(run: GpuRun) -> None:
     until = timezone.now() + timedelta(seconds=LEASE_SECONDS)
     try:
         GpuRun.objects.filter(pk=run.pk, status__in=GpuRun.IN_FLIGHT).update(lease_expires_at=until)
-    except DatabaseError as error:  # the database restarts: the next beat tries again
+    except Error as error:  # the database restarts (also InterfaceError then): the next beat tries again
         log.warning("run %s: lease not renewed: %s", run.pk, type(error).__name__)
         connection.close()
 

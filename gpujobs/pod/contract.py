@@ -48,6 +48,8 @@ class ScoreRequest:
         try:
             texts = tuple(TextIn(str(t["id"]), _text(t["text"]), str(t["language"])) for t in data["texts"])
             return cls(str(data["run_id"]), int(data["attempt"]), str(data["model_version"]), texts)
+        except ContractError:
+            raise
         except (KeyError, TypeError, ValueError) as error:
             raise ContractError(f"malformed score request: {type(error).__name__}") from None
 
@@ -115,6 +117,8 @@ class ScoreResponse:
                 texts=tuple(_text_out(t) for t in data["texts"]),
                 execution_ms=int(data["execution_ms"]),
             )
+        except ContractError:
+            raise
         except (KeyError, TypeError, ValueError) as error:
             raise ContractError(f"malformed score response: {type(error).__name__}") from None
 
