@@ -224,10 +224,16 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "filters": {"not_every_tick": {"()": "inkcloak.logs.NotEveryTick"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["not_every_tick"]}},
     "root": {
         "handlers": ["console"],
         "level": env.choice("LOG_LEVEL", "INFO", ["DEBUG", "INFO", "WARNING", "ERROR"]),
     },
-    "loggers": {"httpx": {"level": "WARNING"}, "django.request": {"level": "ERROR"}},
+    "loggers": {
+        "httpx": {"level": "WARNING"},
+        "django.request": {"level": "ERROR"},
+        "celery.worker.strategy": {"level": "WARNING"},  # one line a task received, one a task done:
+        "celery.app.trace": {"level": "WARNING"},  # rows say that better
+    },
 }
