@@ -25,7 +25,7 @@ from gpujobs import registry
 from gpujobs.models import ModelVersion
 from gpujobs.pod.shared import language as languages
 from gpujobs.pod.shared import prose
-from inkcloak.errors import Invalid
+from inkcloak.errors import Exhausted, Invalid
 
 MAX_CHARACTERS = 100_000
 MAX_BYTES = 4 * MAX_CHARACTERS + 4  # UTF-8 or UTF-16 needs at most four a character, and a byte order mark
@@ -75,7 +75,8 @@ def accept(
     }
     try:
         return _store(owner, fields, found, now)
-    except IntegrityError:  # the same form, posted at the same moment: the other one was first
+    except (IntegrityError, Exhausted):
+        # The same form, posted at the same moment: the other one was first, and may have taken what was left.
         known = _already_accepted(owner, nonce, digest)
         if known is None:
             raise
