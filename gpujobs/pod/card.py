@@ -1,4 +1,4 @@
-"""The model card and the licence of a model folder, and the coarse genres that figures are grouped by. Pure.
+"""The model card and the licence of a model folder. Pure.
 
 May be imported by: package.py. Imports: shared.metrics.
 """
@@ -8,24 +8,6 @@ from typing import Any
 
 from gpujobs.pod.dataset import Row
 from gpujobs.pod.shared.metrics import auroc, tpr_at_fpr
-
-_DOMAINS = {
-    "essay": "student-essay learner-essay essay admission-essay personal-essay masc-essays opinion",
-    "fiction": "story creative-writing writing masc-ficlets masc-fiction l2r-literature-creative-writing",
-    "news": "news masc-newspaper l2r-news-article l2r-sports",
-    "review": "product-review film-review review l2r-product-review l2r-entertainment criticism",
-    "formal": (
-        "legal l2r-legal-document political-speech speech masc-govt-docs l2r-government-public l2r-religious "
-        "masc-court-transcript report memo analysis l2r-finance l2r-business"
-    ),
-    "science": "abstract arxiv biomedical-qa medical-answer l2r-medical-text l2r-academic-research",
-    "technical": (
-        "technical-manual technical-proposal documentation how-to masc-technical l2r-technical-writing"
-    ),
-    "personal": "email masc-email masc-letters masc-journal l2r-personal-communication social forum",
-    "web": "blog masc-blog l2r-online-content assistant-answer qa-answer encyclopedia masc-travel-guides",
-}
-_GENRE_OF = {domain: genre for genre, domains in _DOMAINS.items() for domain in domains.split()}
 
 LICENCE_TEXT = """\
 The adapters, the head, the linear model, the calibration and this folder's other files are licensed under
@@ -82,11 +64,6 @@ localise.
 """
 
 
-def genre(domain: str) -> str:
-    """The coarse genre of a corpus's domain; `other` where none fits."""
-    return _GENRE_OF.get(domain, "other")
-
-
 def baseline_figures(rows: Sequence[Row], scores: Mapping[str, float]) -> dict[str, float | int | None]:
     """AUROC and TPR at FPR 1 % and 5 % (threshold on these rows) of stored baseline scores; None where
     undefined.
@@ -119,10 +96,7 @@ def model_card(facts: Mapping[str, Any], figures: Mapping[str, Any]) -> str:
         "`TPR@` has its threshold on these very texts; FPR and TPR are the verdicts' at a cap of 1 %.",
         "",
     ]
-    return (
-        "\n".join([*head, *_headline(figures), "", *_by_source(figures), "", LIMITS, *_data(data, facts)])
-        + "\n"
-    )
+    return "\n".join([*head, *_headline(figures), "", *_by_source(figures), "", LIMITS, *_data(data, facts)]) + "\n"
 
 
 def _headline(figures: Mapping[str, Any]) -> list[str]:

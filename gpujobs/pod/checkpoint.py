@@ -33,7 +33,7 @@ def load(folder: Path, recipe_digest: str, data_sha256: str) -> dict[str, Any]:
 
     Raises FileNotFoundError when there is none, ValueError when it belongs to another recipe or other data.
     """
-    content: dict[str, Any] = torch.load(folder / FILE_NAME, weights_only=True)
+    content: dict[str, Any] = torch.load(folder / FILE_NAME, weights_only=True, map_location="cpu")
     if content["recipe"] != recipe_digest:
         raise ValueError("the checkpoint belongs to another recipe: start afresh or give another --out")
     if content["data"] != data_sha256:

@@ -1,4 +1,7 @@
-"""What one training step sees: crops at sentence borders, balanced over label, language, source and genre.
+"""What one training step sees: crops at sentence borders, balanced over language, genre, label and source.
+
+A genre is drawn before the label, so that within each genre (where both exist) human and AI are as frequent:
+a genre that only one class wrote would otherwise become evidence.
 
 `CropSource.batches(bucket)` is a pure function of seed and bucket number, so that a resumed run sees what an
 uninterrupted one would have. May be imported by: train.py. Imports: dataset, numpy.
@@ -11,11 +14,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpujobs.pod.dataset import Row
+from gpujobs.pod.genres import genre
 from gpujobs.pod.recipe import DataKnobs, TrainingKnobs
 from gpujobs.pod.shared.sentences import sentence_spans
 
 Encode = Callable[[list[str]], list[list[int]]]
+Genre = dict[int, list[list[Row]]]  # label -> strata, the texts of one source and domain each
 
+SINGLE_LABEL_DIVISOR = 20
 MISSPELL_WORD_SHARE = 0.03
 DROP_WORD_SHARE = 0.05
 
@@ -29,18 +35,18 @@ class Batch:
 
 
 class CropSource:
-    """Draws crops. A stratum is a source and genre of one language; strata with more texts are drawn more
-    often.
+    """Draws crops: language, genre, label (even where the genre has both), then a source's texts of that
+    domain.
     """
 
     def __init__(self, rows: Sequence[Row], data: DataKnobs, training: TrainingKnobs, encode: Encode) -> None:
         self._data, self._training, self._encode = data, training, encode
-        self._strata: dict[tuple[int, bool], list[list[Row]]] = {}
-        self._shares: dict[tuple[int, bool], np.ndarray] = {}
         self._spans: dict[str, list[tuple[int, int]]] = {}
-        for key, strata in _strata(rows).items():
-            weights = np.array([len(stratum) ** data.size_power for stratum in strata])
-            self._strata[key], self._shares[key] = strata, weights / weights.sum()
+        self._tree = {
+            spanish: _genres([row for row in rows if (row.language == "es") == spanish])
+            for spanish in (False, True)
+            if any((row.language == "es") == spanish for row in rows)
+        }
 
     def batches(self, bucket: int) -> list[Batch]:
         """The batches of one bucket, of crops with similar length each, in a shuffled order."""
@@ -56,14 +62,19 @@ class CropSource:
         return [batches[i] for i in rng.permutation(len(batches))]
 
     def _draw(self, rng: np.random.Generator) -> tuple[str, int]:
-        label = int(rng.random() < 0.5)
         spanish = bool(rng.random() < self._data.spanish_share)
-        key = (label, spanish) if (label, spanish) in self._strata else (label, not spanish)
-        strata = self._strata[key]
-        stratum = strata[int(rng.choice(len(strata), p=self._shares[key]))]
+        genres = self._tree.get(spanish) or self._tree[not spanish]
+        labels = genres[self._pick([_size(labels) for labels in genres], rng)]
+        label = int(rng.random() < 0.5)
+        strata = labels.get(label) or labels[1 - label]
+        stratum = strata[self._pick([len(stratum) for stratum in strata], rng)]
         row = stratum[int(rng.integers(len(stratum)))]
         text = self._crop(row, rng)
-        return (augment(text, rng) if rng.random() < self._data.augment_share else text), label
+        return (augment(text, rng) if rng.random() < self._data.augment_share else text), row.label
+
+    def _pick(self, sizes: Sequence[int], rng: np.random.Generator) -> int:
+        weights = np.array(sizes, dtype=float) ** self._data.size_power
+        return int(rng.choice(len(sizes), p=weights / weights.sum()))
 
     def _crop(self, row: Row, rng: np.random.Generator) -> str:
         if row.id not in self._spans:
@@ -72,11 +83,25 @@ class CropSource:
         return crop(row.text, self._spans[row.id], int(np.exp(rng.uniform(np.log(low), np.log(high)))), rng)
 
 
-def _strata(rows: Sequence[Row]) -> dict[tuple[int, bool], list[list[Row]]]:
-    found: dict[tuple[int, bool], dict[tuple[str, str], list[Row]]] = defaultdict(lambda: defaultdict(list))
+def _genres(rows: Sequence[Row]) -> list[Genre]:
+    """The rows as genres, in each the labels, in each the strata of one source and domain."""
+    found: dict[str, dict[int, dict[tuple[str, str], list[Row]]]] = defaultdict(
+        lambda: defaultdict(lambda: defaultdict(list))
+    )
     for row in sorted(rows, key=lambda row: row.id):
-        found[(row.label, row.language == "es")][(row.source, row.domain)].append(row)
-    return {key: [strata[name] for name in sorted(strata)] for key, strata in found.items()}
+        found[genre(row.domain)][row.label][(row.source, row.domain)].append(row)
+    return [
+        {label: [strata[name] for name in sorted(strata)] for label, strata in sorted(labels.items())}
+        for _, labels in sorted(found.items())
+    ]
+
+
+def _size(labels: Genre) -> int:
+    """Texts of the rarer label: a genre counts by what it can balance; one that has a single label counts
+    little.
+    """
+    sizes = [sum(len(stratum) for stratum in strata) for strata in labels.values()]
+    return min(sizes) if len(sizes) == 2 else max(1, sizes[0] // SINGLE_LABEL_DIVISOR)
 
 
 def crop(text: str, spans: Sequence[tuple[int, int]], words: int, rng: np.random.Generator) -> str:

@@ -17,7 +17,6 @@ from typing import Any
 
 import zstandard
 
-from gpujobs.pod.shared.normalise import NORMALISER_VERSION
 from gpujobs.pod.shared.prose import read
 
 CLEARED_FILES = (
@@ -38,6 +37,7 @@ CLEARED_LICENCES = (
 )
 HELDOUT_FILE = Path(__file__).parent / "splits" / "heldout.tsv"
 CORPORA_VARIABLE = "INKCLOAK_CORPORA"
+SHARED_RULES = Path(__file__).parent / "shared"
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 
@@ -82,15 +82,11 @@ def read_rows(folder: Path, files: Iterable[str] = CLEARED_FILES) -> list[Row]:
     rows: list[Row] = []
     for name in files:
         if name not in CLEARED_FILES:
-            raise UnclearedError(
-                f"{name}: not cleared for weights that ship; cleared are {', '.join(CLEARED_FILES)}"
-            )
+            raise UnclearedError(f"{name}: not cleared for weights that ship; cleared are {', '.join(CLEARED_FILES)}")
         rows += [_row(record) for record in read_jsonl(folder / f"{name}.jsonl.zst")]
     for row in rows:
         if not row.licence.startswith(CLEARED_LICENCES):
-            raise UnclearedError(
-                f"licence {row.licence!r} of {row.source!r} is not cleared for weights that ship"
-            )
+            raise UnclearedError(f"licence {row.licence!r} of {row.source!r} is not cleared for weights that ship")
     return rows
 
 
@@ -140,10 +136,9 @@ def as_read(rows: Iterable[Row]) -> list[Row]:
 
 
 def cached_as_read(rows: list[Row], cache: Path) -> list[Row]:
-    """`as_read`, kept in a file per data hash and normaliser version, since reading 30,000 texts takes a
-    minute.
-    """
-    path = cache / f"read-{data_hash(rows)[:12]}-{NORMALISER_VERSION}.jsonl"
+    """`as_read`, kept in a file per data and reading rules, since reading 30,000 texts takes a while."""
+    rules = hashlib.sha256(b"".join(f.read_bytes() for f in sorted(SHARED_RULES.glob("*.py")))).hexdigest()
+    path = cache / f"read-{data_hash(rows)[:12]}-{rules[:12]}.jsonl"
     if path.exists():
         with path.open(encoding="utf-8") as lines:
             texts: dict[str, str] = dict(json.loads(line) for line in lines)

@@ -66,9 +66,7 @@ def quantise_storage(model: onnx.ModelProto) -> None:
     graph.node.extend(nodes)
 
 
-def quantise(
-    values: npt.NDArray[np.float32], axis: int
-) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float32]]:
+def quantise(values: npt.NDArray[np.float32], axis: int) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float32]]:
     """int8 values and one fp32 scale for each index of `axis`, so that values ≈ int8 * scale."""
     others = tuple(a for a in range(values.ndim) if a != axis)
     scale = np.maximum(np.abs(values).max(axis=others), 1e-12) / 127

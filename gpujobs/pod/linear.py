@@ -24,12 +24,15 @@ def fit_ngrams(rows: Sequence[Row], bits: int, inverse_regularisation: float, se
     """The hashed n-gram model on whole training texts, both classes weighing the same."""
     counts = [count(row.text, bits) for row in rows]
     idf = _idf(counts, bits)
-    x = scipy.sparse.hstack(
-        [_matrix([c[kind] for c in counts], idf[kind], bits) for kind in range(KINDS)]
-    ).tocsr()
+    x = scipy.sparse.hstack([_matrix([c[kind] for c in counts], idf[kind], bits) for kind in range(KINDS)]).tocsr()
     labels = [row.label for row in rows]
     model = LogisticRegression(
-        C=inverse_regularisation, class_weight="balanced", solver="liblinear", max_iter=100, random_state=seed
+        C=inverse_regularisation,
+        class_weight="balanced",
+        solver="liblinear",
+        max_iter=60,
+        tol=1e-3,
+        random_state=seed,
     )
     model.fit(x, labels)
     weights = model.coef_[0].astype(np.float32).reshape(KINDS, 1 << bits)

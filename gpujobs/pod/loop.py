@@ -18,7 +18,7 @@ from tqdm import tqdm
 
 from gpujobs.pod import checkpoint
 from gpujobs.pod.crops import Batch, CropSource
-from gpujobs.pod.model import Detector, collate, trainable, truncate
+from gpujobs.pod.model import Detector, collate, device_of, trainable, truncate
 from gpujobs.pod.recipe import Recipe
 
 GRADIENT_NORM = 1.0
@@ -79,9 +79,7 @@ class Loop:
             self._step += 1
             bar.update()
             if self._step % LOG_STEPS == 0:
-                self.log(
-                    {"step": self._step, "loss": round(loss, 5), "cpu_hours": round(self._seconds / 3600, 3)}
-                )
+                self.log({"step": self._step, "loss": round(loss, 5), "cpu_hours": round(self._seconds / 3600, 3)})
             if evaluate and knobs.evaluate_steps and self._step % knobs.evaluate_steps == 0:
                 self.log({"step": self._step, **self._with_average(evaluate)})
             if self._stop or time.monotonic() - saved > knobs.checkpoint_minutes * 60:
@@ -105,13 +103,13 @@ class Loop:
         knobs = self.recipe.training
         for group in self._optimiser.param_groups:
             group["lr"] = group["peak"] * rate(self._step, knobs.warmup_steps, knobs.steps)
-        ids, mask = collate(
-            [truncate(list(i), self.recipe.model.window_tokens) for i in batch.ids], self._pad
-        )
+        device = device_of(self.detector)
+        rows = [truncate(list(ids), self.recipe.model.window_tokens) for ids in batch.ids]
+        ids, mask = collate(rows, self._pad, device)
         ids = self._drop_tokens(ids, mask)
-        labels = torch.tensor(batch.labels, dtype=torch.float32)
+        labels = torch.tensor(batch.labels, dtype=torch.float32, device=device)
         targets = labels * (1 - 2 * knobs.label_smoothing) + knobs.label_smoothing
-        with torch.autocast("cpu", torch.bfloat16, enabled=knobs.bf16):
+        with torch.autocast(device.type, torch.bfloat16, enabled=knobs.bf16):
             logits = self.detector(ids, mask)
         loss = binary_cross_entropy_with_logits(logits.float(), targets)
         loss.backward()
@@ -130,7 +128,7 @@ class Loop:
         if not share:
             return ids
         generator = torch.Generator().manual_seed(self.recipe.training.seed * 1_000_003 + self._step)
-        dropped = (torch.rand(ids.shape, generator=generator) < share) & mask.bool()
+        dropped = (torch.rand(ids.shape, generator=generator) < share).to(ids.device) & mask.bool()
         dropped[:, 0] = False
         return torch.where(dropped, torch.full_like(ids, self._unknown), ids)
 

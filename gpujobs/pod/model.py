@@ -12,15 +12,15 @@ from peft import LoraConfig, get_peft_model
 from tokenizers import Tokenizer
 from torch import nn
 
-from gpujobs.pod.bases import Base, load_base
-from gpujobs.pod.recipe import ModelKnobs
+from gpujobs.pod.bases import Base, Encoder, load_base
+from gpujobs.pod.recipe import ModelKnobs, Recipe
 from gpujobs.pod.vocabulary import cut_vocabulary
 
 
 class Detector(nn.Module):
     """Token ids to one logit a text, higher is more AI-like."""
 
-    def __init__(self, encoder: nn.Module, hidden: int) -> None:
+    def __init__(self, encoder: Encoder, hidden: int) -> None:
         super().__init__()
         self.encoder = encoder
         self.head = nn.Linear(hidden, 1)
@@ -35,23 +35,27 @@ class Detector(nn.Module):
         return self.head(pooled).squeeze(-1)
 
 
-def build(knobs: ModelKnobs, texts: Iterable[str], cache: Path) -> tuple[Detector, Base]:
-    """The detector of a recipe, ready to train, and its base (whose vocabulary may have been cut to
-    `texts`).
-    """
+def build(recipe: Recipe, texts: Iterable[str], cache: Path) -> tuple[Detector, Base]:
+    """The detector of a recipe, ready to train, and its base (whose vocabulary may have been cut to `texts`)."""
+    knobs = recipe.model
     base = load_base(knobs.base, cache)
     if knobs.cut_vocabulary:
         base = _with_cut_vocabulary(base, texts, knobs.vocabulary_min_count)
-    return wrap(base.encoder, knobs), base
+    return wrap(base.encoder, knobs, gradient_checkpointing=recipe.training.gradient_checkpointing), base
 
 
-def wrap(encoder: nn.Module, knobs: ModelKnobs) -> Detector:
-    """An encoder with adapters on the recipe's targets and a head; only these are trainable."""
+def wrap(encoder: Encoder, knobs: ModelKnobs, *, gradient_checkpointing: bool = False) -> Detector:
+    """An encoder with adapters on the recipe's targets and a head; only these are trainable.
+
+    gradient_checkpointing: keep no inner activations and compute them twice, for large bases on small cards.
+    """
     for module in encoder.modules():
         if isinstance(module, nn.Dropout):
             module.p = 0.0  # dropout costs a third of a step here, and few epochs over random crops need none
     if hasattr(encoder, "set_attn_implementation"):
         encoder.set_attn_implementation("eager")  # the fastest of the three under bf16 on CPUs
+    if gradient_checkpointing:
+        encoder.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
     layers = list(range(knobs.lora_from_layer, encoder.config.num_hidden_layers))
     config = LoraConfig(
         r=knobs.lora_rank,
@@ -74,15 +78,20 @@ def trainable(detector: Detector) -> dict[str, nn.Parameter]:
     return {name: value for name, value in detector.named_parameters() if value.requires_grad}
 
 
-def collate(ids: Sequence[Sequence[int]], pad: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Unpadded ids to (B, T) ids and mask."""
+def device_of(detector: Detector) -> torch.device:
+    """Where the detector's weights are."""
+    return detector.head.weight.device
+
+
+def collate(ids: Sequence[Sequence[int]], pad: int, device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
+    """Unpadded ids to (B, T) ids and mask on the device."""
     longest = max(len(row) for row in ids)
     padded = torch.full((len(ids), longest), pad, dtype=torch.int64)
     mask = torch.zeros((len(ids), longest), dtype=torch.int64)
     for i, row in enumerate(ids):
         padded[i, : len(row)] = torch.tensor(row)
         mask[i, : len(row)] = 1
-    return padded, mask
+    return padded.to(device), mask.to(device)
 
 
 def truncate(ids: list[int], limit: int) -> list[int]:
@@ -102,7 +111,7 @@ def special_id(tokenizer: Tokenizer, *names: str) -> int:
 def _with_cut_vocabulary(base: Base, texts: Iterable[str], min_count: int) -> Base:
     old = base.encoder.get_input_embeddings()
     tokenizer, table = cut_vocabulary(base.tokenizer, old.weight.data, texts, min_count)
-    fresh = nn.Embedding(*table.shape, padding_idx=old.padding_idx)
+    fresh = nn.Embedding(table.shape[0], table.shape[1], padding_idx=old.padding_idx)
     fresh.weight.data = table
     base.encoder.set_input_embeddings(fresh)
     base.encoder.config.vocab_size = len(table)

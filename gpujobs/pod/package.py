@@ -11,6 +11,7 @@ import argparse
 import importlib.metadata
 import json
 import shutil
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -22,8 +23,9 @@ from gpujobs.pod import card, evaluate, manifest
 from gpujobs.pod.calibration import Calibration, Mix, fit_calibration, fit_mix
 from gpujobs.pod.contract import WindowScore
 from gpujobs.pod.dataset import Row, cached_as_read, corpora_folder, read_heldout, read_rows, with_parts
+from gpujobs.pod.genres import genre
 from gpujobs.pod.score import DEFAULT_THREADS, Raw, Reader, load_parts
-from gpujobs.pod.shared.decision import decide
+from gpujobs.pod.shared.decision import Thresholds, decide
 from gpujobs.pod.shared.metrics import wilson
 from gpujobs.pod.shared.normalise import NORMALISER_VERSION
 from gpujobs.pod.thresholds import CAPS, Scored, choose, flagged
@@ -39,8 +41,12 @@ SMALLEST_CARD_GROUP = 50  # human texts behind a line of the rate card
 LIBRARIES = ("numpy", "onnx", "onnxruntime", "peft", "scikit-learn", "tokenizers", "torch", "transformers")
 
 
-def package(run: Path, out: Path, rows: Sequence[Row], languages: Sequence[str]) -> str:
-    """Writes the model folder `out` from `run`/parts and the held-out rows. Returns the model version."""
+def package(run: Path, out: Path, rows: Sequence[Row]) -> str:
+    """Writes the model folder `out` from `run`/parts and the held-out rows. Returns the model version.
+
+    Raises ValueError when no language has enough human development texts to show the default cap.
+    """
+    languages = measured_languages(rows)
     parts = run / PARTS
     facts = json.loads((parts / "facts.json").read_text(encoding="utf-8"))
     raws = read_raws(parts, facts["engine"], rows, run / "raws.jsonl")
@@ -49,9 +55,7 @@ def package(run: Path, out: Path, rows: Sequence[Row], languages: Sequence[str])
     mix = _fit_mix(development)
     calibrations = {language: _fit_language(development, mix, language) for language in languages}
     scored = {
-        row.id: score(row, raw, mix, calibrations[row.language])
-        for row, raw in pairs
-        if row.language in calibrations
+        row.id: score(row, raw, mix, calibrations[row.language]) for row, raw in pairs if row.language in calibrations
     }
     tables = {language: _thresholds(development, scored, language) for language in languages}
     rated = [row for row, _ in pairs if row.id in scored]
@@ -78,6 +82,16 @@ def package(run: Path, out: Path, rows: Sequence[Row], languages: Sequence[str])
         "rate_card": _rate_card(rated, scored, tables),
     }
     return manifest.write(out, whole)
+
+
+def measured_languages(rows: Sequence[Row]) -> list[str]:
+    """Languages whose development halves have both classes, and human texts enough to show the default cap."""
+    found = Counter((row.language, row.label) for row in rows if row.part.endswith("_dev"))
+    languages = sorted({row.language for row in rows})
+    carried = [s for s in languages if found[s, 0] * DEFAULT_MAX_FPR >= 1 and found[s, 1]]
+    if not carried:
+        raise ValueError("no language has enough human development texts for the default cap")
+    return carried
 
 
 def read_raws(parts: Path, engine_facts: dict[str, Any], rows: Sequence[Row], cache: Path) -> dict[str, Raw]:
@@ -159,6 +173,8 @@ def _thresholds(
     texts = [scored[row.id] for row, _ in pairs if row.language == language]
     table: dict[str, dict[str, float | int]] = {}
     for cap in CAPS:
+        if sum(not t.label for t in texts) * cap < 1:
+            continue  # too few human texts to show that this cap holds
         chosen = choose(texts, cap)
         hits = flagged(texts, chosen)
         human = [hit for hit, t in zip(hits, texts, strict=True) if not t.label]
@@ -176,7 +192,7 @@ def _thresholds(
 
 def _judged(row: Row, scored: Scored, tables: dict[str, Any], cap: float = DEFAULT_MAX_FPR) -> dict[str, Any]:
     entry = tables[row.language][str(cap)]
-    thresholds = manifest.Thresholds(entry["document"], entry["window"])
+    thresholds = Thresholds(entry["document"], entry["window"])
     words = len(row.text.split())
     verdict = decide(scored.probability, scored.windows, thresholds).label
     return {
@@ -187,11 +203,9 @@ def _judged(row: Row, scored: Scored, tables: dict[str, Any], cap: float = DEFAU
         "source": row.source,
         "generator": row.generator,
         "domain": row.domain,
-        "genre": card.genre(row.domain),
+        "genre": genre(row.domain),
         "attack": row.attack,
-        "length": next(f"{low}+" for low, high in WORD_RANGES[:0:-1] if words >= low)
-        if words >= MIN_WORDS
-        else "-",
+        "length": next(f"{low}+" for low, high in WORD_RANGES[:0:-1] if words >= low) if words >= MIN_WORDS else "-",
     }
 
 
@@ -205,16 +219,12 @@ def _figures(
             chosen = [r for r in rows if r.part == f"{part}_report" and r.language == language]
             judged = [_judged(r, scored[r.id], tables) for r in chosen]
             key = f"{language} {'in-domain' if part == 'val' else 'out-of-domain'}"
-            figures["model"][key] = evaluate.report(
-                judged, ("source", "genre", "attack", "length", "generator")
-            )
+            figures["model"][key] = evaluate.report(judged, ("source", "genre", "attack", "length", "generator"))
             figures["baseline"][key] = card.baseline_figures(chosen, facts["baseline"])
     return figures
 
 
-def _rate_card(
-    rows: Sequence[Row], scored: dict[str, Scored], tables: dict[str, Any]
-) -> list[dict[str, Any]]:
+def _rate_card(rows: Sequence[Row], scored: dict[str, Scored], tables: dict[str, Any]) -> list[dict[str, Any]]:
     """Human texts of the report halves that were flagged at the default cap, by language, genre and
     length.
     """
@@ -256,19 +266,14 @@ def _raw(record: dict[str, Any]) -> Raw:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--run", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--corpora")
-    parser.add_argument("--languages", default="en,es")
     options = parser.parse_args()
     rows = with_parts(read_rows(corpora_folder(options.corpora)), read_heldout())
-    held_out = [
-        r for r in cached_as_read(rows, options.run.parent / "cache") if r.part and r.part != "excluded"
-    ]
-    print(package(options.run, options.out, held_out, options.languages.split(",")))
+    held_out = [r for r in cached_as_read(rows, options.run.parent / "cache") if r.part and r.part != "excluded"]
+    print(package(options.run, options.out, held_out))
 
 
 if __name__ == "__main__":

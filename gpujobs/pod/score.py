@@ -3,9 +3,9 @@
     scorer = Scorer.load(folder)
     answer = scorer.score(request)
 
-A text's scores depend on that text alone (to 1e-4): batches only share padding. A text that can't be scored
-gets an error code in its own answer: `empty`, `language`, `version`. May be imported by: the pod's entries
-and, inside a worker process, the site's local backend. Extra: `cpu`.
+A text's scores depend on that text alone (to 1e-4): batches only share padding. A text that can't be scored gets an
+error code in its own answer: `empty`, `characters` (lone surrogates), `language`, `version`. May be imported by: the
+pod's entries and, inside a worker process, the site's local backend. Extra: `cpu`.
 """
 
 import time
@@ -41,15 +41,12 @@ class Raw:
 class Scorer:
     """A loaded model folder. Use `Scorer.load`; one instance serves one thread at a time."""
 
-    def __init__(
-        self, facts: dict[str, Any], tokenizer: Tokenizer, engine: Engine, ngrams: NgramModel | None
-    ) -> None:
+    def __init__(self, facts: dict[str, Any], tokenizer: Tokenizer, engine: Engine, ngrams: NgramModel | None) -> None:
         self.manifest = facts
         self._reader = Reader(tokenizer, engine, ngrams, facts["engine"])
         self._mix = Mix(**facts["calibration"]["mix"])
         self._calibrate = {
-            language: Calibration.from_json(values)
-            for language, values in facts["calibration"]["languages"].items()
+            language: Calibration.from_json(values) for language, values in facts["calibration"]["languages"].items()
         }
 
     @classmethod
@@ -95,6 +92,8 @@ class Scorer:
             return "version"
         if not text.text.strip():
             return "empty"
+        if any("\ud800" <= character <= "\udfff" for character in text.text):
+            return "characters"
         return "" if text.language in self._calibrate else "language"
 
     def _answer(self, text: TextIn, raw: Raw) -> TextOut:
@@ -111,9 +110,7 @@ class Scorer:
 class Reader:
     """Texts to raw logits of their windows. Packaging fits mix and calibration on what it answers."""
 
-    def __init__(
-        self, tokenizer: Tokenizer, engine: Engine, ngrams: NgramModel | None, facts: dict[str, Any]
-    ) -> None:
+    def __init__(self, tokenizer: Tokenizer, engine: Engine, ngrams: NgramModel | None, facts: dict[str, Any]) -> None:
         self._tokenizer, self._engine, self._ngrams = tokenizer, engine, ngrams
         self._first, self._last = int(facts["first_id"]), int(facts["last_id"])
         self._limit = int(facts["window_tokens"]) - SPECIAL_TOKENS
@@ -121,9 +118,7 @@ class Reader:
     def read(self, texts: Sequence[tuple[str, str]]) -> list[Raw]:
         """Raw logits of each (text, language); the texts must not be empty."""
         encodings = self._tokenizer.encode_batch([text for text, _ in texts], add_special_tokens=False)
-        cuts = [
-            cut(text, lang, e.offsets, self._limit) for (text, lang), e in zip(texts, encodings, strict=True)
-        ]
+        cuts = [cut(text, lang, e.offsets, self._limit) for (text, lang), e in zip(texts, encodings, strict=True)]
         inputs = [
             [self._first, *encoding.ids[w.first : w.last], self._last]
             for encoding, windows in zip(encodings, cuts, strict=True)
@@ -142,9 +137,7 @@ class Reader:
         return Raw(tuple(windows), tuple(logits), tuple(ngrams), words, tokens)
 
 
-def load_parts(
-    folder: Path, facts: dict[str, Any], threads: int
-) -> tuple[Tokenizer, Engine, NgramModel | None]:
+def load_parts(folder: Path, facts: dict[str, Any], threads: int) -> tuple[Tokenizer, Engine, NgramModel | None]:
     """Tokenizer, engine and n-grams of a folder, by the `engine` block of its manifest."""
     tokenizer = Tokenizer.from_file(str(folder / facts["tokenizer"]))
     tokenizer.no_padding()

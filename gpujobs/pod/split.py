@@ -113,11 +113,7 @@ def near_duplicates(training: Iterable[Row], heldout: Iterable[Row]) -> list[str
         sizes.append(len(grams))
         for gram in grams:
             holders[gram].append(number)
-    return [
-        row.id
-        for row in tqdm(list(training), desc="training")
-        if _repeats(shingles(row.text), holders, sizes)
-    ]
+    return [row.id for row in tqdm(list(training), desc="training") if _repeats(shingles(row.text), holders, sizes)]
 
 
 def _repeats(grams: set[int], holders: dict[int, list[int]], sizes: list[int]) -> bool:
@@ -136,9 +132,7 @@ def write(rows: Sequence[Row], parts: dict[str, str], path: Path) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--corpora")
     parser.add_argument("--out", type=Path, default=HELDOUT_FILE)
     options = parser.parse_args()

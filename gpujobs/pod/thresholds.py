@@ -84,7 +84,5 @@ def _above(value: float) -> float:
 
 
 def _holds(human: Sequence[Scored], thresholds: Thresholds, allowed: dict[str, int]) -> bool:
-    hits = Counter(
-        group for t, hit in zip(human, flagged(human, thresholds), strict=True) if hit for group in t.groups
-    )
+    hits = Counter(group for t, hit in zip(human, flagged(human, thresholds), strict=True) if hit for group in t.groups)
     return all(hits[group] <= most for group, most in allowed.items())

@@ -37,7 +37,7 @@ from gpujobs.pod.dataset import (
 from gpujobs.pod.export import export
 from gpujobs.pod.linear import baseline_scores, counts_by_source, fit_ngrams
 from gpujobs.pod.loop import Loop, Stopped
-from gpujobs.pod.model import Detector, build, collate, merged, special_id, truncate
+from gpujobs.pod.model import Detector, build, collate, device_of, merged, special_id, truncate
 from gpujobs.pod.package import PARTS, package
 from gpujobs.pod.recipe import Recipe, read_recipe
 from gpujobs.pod.shared.metrics import auroc, tpr_at_fpr
@@ -46,7 +46,6 @@ VAR = Path(__file__).resolve().parents[2] / "var"
 TRY_AGAIN = 75  # EX_TEMPFAIL
 EVALUATION_BATCH = 32
 EVALUATION_TOKENS = 192
-LANGUAGES = ("en", "es")
 
 
 def train(recipe: Recipe, rows: Sequence[Row], out: Path, *, resume: bool, bases: Path) -> str:
@@ -62,7 +61,8 @@ def train(recipe: Recipe, rows: Sequence[Row], out: Path, *, resume: bool, bases
     listed = data_hash(training)
 
     # 2. Network: base, vocabulary, adapters, head.
-    detector, base = build(recipe.model, [row.text for row in training], bases)
+    detector, base = build(recipe, [row.text for row in training], bases)
+    detector.to("cuda" if torch.cuda.is_available() else "cpu")
     tokenizer = base.tokenizer
     tokenizer.no_padding()
     tokenizer.no_truncation()
@@ -85,13 +85,11 @@ def train(recipe: Recipe, rows: Sequence[Row], out: Path, *, resume: bool, bases
     # 4. Parts: merged encoder, tokenizer, n-grams, and what the manifest will say of them.
     parts = out / PARTS
     parts.mkdir(exist_ok=True)
-    export(merged(detector), parts / "encoder.onnx")
+    export(merged(detector).to("cpu"), parts / "encoder.onnx")
     tokenizer.save(str(parts / "tokenizer.json"), pretty=False)
     if recipe.ngrams.bits:
         knobs = recipe.ngrams
-        fit_ngrams(training, knobs.bits, knobs.inverse_regularisation, recipe.training.seed).save(
-            parts / "ngrams.npz"
-        )
+        fit_ngrams(training, knobs.bits, knobs.inverse_regularisation, recipe.training.seed).save(parts / "ngrams.npz")
     baseline = baseline_scores(training, held_out)
     facts: dict[str, Any] = {
         "model": recipe.model.name,
@@ -117,7 +115,7 @@ def train(recipe: Recipe, rows: Sequence[Row], out: Path, *, resume: bool, bases
     (parts / "facts.json").write_text(json.dumps(facts) + "\n", encoding="utf-8")
 
     # 5. Calibration, thresholds, figures, model card, manifest.
-    return package(out, out / "model", held_out, LANGUAGES)
+    return package(out, out / "model", held_out)
 
 
 def encode(tokenizer: Tokenizer, texts: list[str]) -> list[list[int]]:
@@ -162,19 +160,18 @@ def logits(detector: Detector, ids: Sequence[list[int]], pad: int) -> list[float
     figures).
     """
     detector.eval()
+    device = device_of(detector)
     order = sorted(range(len(ids)), key=lambda i: len(ids[i]))
     found = np.zeros(len(ids))
-    with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
+    with torch.no_grad(), torch.autocast(device.type, torch.bfloat16):
         for start in range(0, len(order), EVALUATION_BATCH):
             chosen = order[start : start + EVALUATION_BATCH]
-            found[chosen] = detector(*collate([ids[i] for i in chosen], pad)).float().numpy()
+            found[chosen] = detector(*collate([ids[i] for i in chosen], pad, device)).float().cpu().numpy()
     return [float(value) for value in found]
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--recipe", type=Path, required=True)
     parser.add_argument("--out", type=Path, help="default: var/train/RECIPE")
     parser.add_argument(
@@ -186,9 +183,7 @@ def main() -> int:
     out = options.out or VAR / "train" / options.recipe.stem
     rows = with_parts(read_rows(corpora_folder(options.corpora), recipe.data.files), read_heldout())
     try:
-        version = train(
-            recipe, cached_as_read(rows, out / "cache"), out, resume=options.resume, bases=VAR / "bases"
-        )
+        version = train(recipe, cached_as_read(rows, out / "cache"), out, resume=options.resume, bases=VAR / "bases")
     except Stopped:
         print(f"stopped; go on with --resume (checkpoint in {out})", file=sys.stderr)
         return TRY_AGAIN

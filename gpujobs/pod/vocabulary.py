@@ -41,6 +41,4 @@ def cut_vocabulary(
 
 def _always(piece: str) -> bool:
     letter = piece.removeprefix("\u2581")
-    return len(letter) <= 1 and all(
-        ord(c) <= LAST_LATIN_CODE_POINT or ord(c) in PUNCTUATION_BLOCK for c in letter
-    )
+    return len(letter) <= 1 and all(ord(c) <= LAST_LATIN_CODE_POINT or ord(c) in PUNCTUATION_BLOCK for c in letter)

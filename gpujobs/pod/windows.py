@@ -56,9 +56,7 @@ def join(scores: Sequence[float], windows: Sequence[Window]) -> float:
     return math.fsum(s * (w.end - w.start) for s, w in zip(scores, windows, strict=True)) / total
 
 
-def _pieces(
-    text: str, sentences: Sequence[Span], starts: Sequence[int], limit: int
-) -> list[tuple[Span, int]]:
+def _pieces(text: str, sentences: Sequence[Span], starts: Sequence[int], limit: int) -> list[tuple[Span, int]]:
     """Sentences (or their parts) with their token counts. A token belongs to the piece in which it starts."""
     found: list[tuple[Span, int]] = []
     token = 0

@@ -80,9 +80,7 @@ def test_it_reaches_both_ends_of_a_long_text() -> None:
     ("sizes", "scores", "expected"),
     [((10,), (1.5,), 1.5), ((30, 10), (2.0, -2.0), 1.0), ((5, 5), (-1.0, 1.0), 0.0)],
 )
-def test_it_joins_scores_by_length(
-    sizes: tuple[int, ...], scores: tuple[float, ...], expected: float
-) -> None:
+def test_it_joins_scores_by_length(sizes: tuple[int, ...], scores: tuple[float, ...], expected: float) -> None:
     windows, at = [], 0
     for size in sizes:
         windows.append(Window(at, at + size, 0, 0))
