@@ -1,8 +1,8 @@
 """Which lines of a text are prose, and what the others are: the layout half of the prose finder.
 
-    find_blocks()   text (characters already cleaned, lines kept) -> blocks in order, covering everything but blank space
+    find_blocks()   text (cleaned, lines kept) -> blocks in order, covering everything but blank space
 
-Conservative: a line is prose unless its form says otherwise. Pure; imports line_kinds alone.
+Conservative: a line is prose unless its form says otherwise. Pure; imports line_kinds and line_forms.
 Wrapping must not matter: every rule that looks at line starts asks whether the line before ended a sentence, so that
 a number or dash that wrapping brings to a line's start opens no list.
 """
@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 
 import regex
 
-from gpujobs.pod.shared import line_kinds as kinds
+from gpujobs.pod.shared import line_forms as forms
+from gpujobs.pod.shared.line_kinds import mark_lines
 
 PROSE = "prose"
 HEADING_MAX_CHARS = 80
@@ -55,7 +56,7 @@ class _Line:
 def find_blocks(text: str) -> list[Block]:
     """Blocks in order, not overlapping; outside them there is only white space."""
     lines = [_Line(m.start(), m.end(), m[0]) for m in _LINE.finditer(text)]
-    taken = kinds.mark_lines([line.text for line in lines])
+    taken = mark_lines([line.text for line in lines])
     blocks = [block for block in _split(lines, taken) if text[block.begin : block.end].strip()]
     blocks = _with_headings(text, blocks)
     return _without_references(text, blocks)
@@ -88,12 +89,12 @@ def _paragraph(lines: list[_Line], apart: bool) -> Iterator[Block]:
     """One paragraph: its list items, its headings on lines of their own, and the rest."""
     starts = [0]
     width = max(len(line.text.rstrip()) for line in lines)
-    listed = sum(kinds.bullet(line.text) > 0 for line in lines) >= LIST_MIN_ITEMS
-    item_before = kinds.bullet(lines[0].text) > 0
+    listed = sum(forms.bullet(line.text) > 0 for line in lines) >= LIST_MIN_ITEMS
+    item_before = forms.bullet(lines[0].text) > 0
     for i in range(1, len(lines)):
         line, before = lines[i].text, lines[i - 1].text
-        opens = kinds.bullet(line) and kinds.ends_sentence(before, ":;") and (listed or _would_fit(before, line, width))
-        if opens or (item_before and kinds.bullet(line)):
+        opens = forms.bullet(line) and forms.ends_sentence(before, ":;") and (listed or _would_fit(before, line, width))
+        if opens or (item_before and forms.bullet(line)):
             item_before = True
             starts.append(i)
         elif item_before and line[0].isupper() and _would_fit(before, line, width):
@@ -114,7 +115,7 @@ def _is_heading_line(before: str, line: str, before_starts: bool) -> bool:
     """Whether a part of the paragraph ends between two lines, because one of them is a heading."""
     if before_starts and _titled(before) and len(line) >= HEADING_LONG_LINE_CHARS and not line[0].islower():
         return True
-    return _titled(line) and len(before) >= HEADING_LONG_LINE_CHARS and kinds.ends_sentence(before)
+    return _titled(line) and len(before) >= HEADING_LONG_LINE_CHARS and forms.ends_sentence(before)
 
 
 def _titled(line: str) -> bool:
@@ -124,12 +125,12 @@ def _titled(line: str) -> bool:
 
 def _block(lines: list[_Line], apart: bool) -> Block:
     begin, end = lines[0].begin, lines[-1].end
-    mark = kinds.bullet(lines[0].text)
+    mark = forms.bullet(lines[0].text)
     if not mark:
         return Block(PROSE, begin, end, apart=apart)
     text = " ".join(line.text.strip() for line in lines)[mark:].strip("*_ ")
     words = len(text.split())
-    sentence = words >= ITEM_LONG_MIN_WORDS or (words >= ITEM_SENTENCE_MIN_WORDS and kinds.ends_sentence(text, ":;,"))
+    sentence = words >= ITEM_LONG_MIN_WORDS or (words >= ITEM_SENTENCE_MIN_WORDS and forms.ends_sentence(text, ":;,"))
     return Block(PROSE if sentence else "list", begin, end, mark=mark if sentence else 0, apart=apart, item=True)
 
 
@@ -144,23 +145,23 @@ def _with_headings(text: str, blocks: list[Block]) -> list[Block]:
         block = blocks[i]
         if block.kind == PROSE and not block.item:
             part = text[block.begin : block.end].strip()
-            if body_follows and _is_heading(part, block, blocks[i + 1], first=i == 0):
+            if body_follows and _is_heading(part, block, blocks[i + 1]):
                 block = replace(block, kind="heading")
             else:
-                body_follows = len(part.split()) >= BODY_MIN_WORDS and kinds.ends_sentence(part, ":")
+                body_follows = len(part.split()) >= BODY_MIN_WORDS and forms.ends_sentence(part, ":")
         elif block.item:
             body_follows = body_follows or block.kind == PROSE
         new.append(block)
     return new[::-1]
 
 
-def _is_heading(part: str, block: Block, following: Block, first: bool) -> bool:
-    alone = block.apart or ("\n" not in part and following.end - following.begin >= HEADING_LONG_LINE_CHARS)
-    if not alone or len(part) > HEADING_MAX_CHARS or len(part.split()) > HEADING_MAX_WORDS:
+def _is_heading(part: str, block: Block, following: Block) -> bool:
+    alone = block.apart or following.end - following.begin >= HEADING_LONG_LINE_CHARS
+    if not alone or "\n" in part or len(part) > HEADING_MAX_CHARS or len(part.split()) > HEADING_MAX_WORDS:
         return False
     bold = part[0] in "*_" and part[-1] in "*_:"
     bare = part.strip("*_ ").rstrip(":") if bold else part
-    ends = bare[-1:].isalnum() or bare[-1:] in set(")]%") or (bare[-1:] == "?" and (bold or first))
+    ends = bare[-1:].isalnum() or bare[-1:] in set(")]%")
     return ends and (bare[0].isalnum() or bare[0] in "\"'([\u00bf\u00a1") and not bare[0].islower()
 
 
@@ -169,30 +170,34 @@ def _is_heading(part: str, block: Block, following: Block, first: bool) -> bool:
 
 def _without_references(text: str, blocks: list[Block]) -> list[Block]:
     """The list of sources at the end: after its heading, or a run of entries without one."""
-    for i in range(len(blocks)):
+    end = len(blocks)
+    for i in range(len(blocks) - 1, -1, -1):
         part = text[blocks[i].begin : blocks[i].end]
-        if len(part) < HEADING_MAX_CHARS and kinds.REFERENCE_HEADING.fullmatch(part.strip()):
-            end = next((j for j in range(i + 1, len(blocks)) if _closes_references(text, blocks[j])), len(blocks))
+        if len(part) < HEADING_MAX_CHARS and forms.REFERENCE_HEADING.fullmatch(part.strip()):
             if _mostly_entries(text, blocks[i + 1 : end]):
-                inside = [replace(block, kind="reference", mark=0) for block in blocks[i:end]]
-                return blocks[:i] + inside + _without_references(text, blocks[end:])
-        elif kinds.REFERENCE_HEADING_LINE.match(part):  # heading and entries without a blank line between
-            first = part.partition("\n")[2]
-            if first and _share_of_entries(first.split("\n")) >= REFERENCE_MIN_SHARE:
-                blocks = [*blocks[:i], replace(blocks[i], kind="reference", mark=0), *blocks[i + 1 :]]
+                blocks[i:end] = [_as_reference(block) for block in blocks[i:end]]
+            end = i
+        elif blocks[i].kind == "heading" and not forms.looks_like_entry(part):
+            end = i
+        elif blocks[i].kind == PROSE and forms.REFERENCE_HEADING_LINE.match(part):  # no blank line below the heading
+            entries = part.strip().split("\n")[1:]
+            if _share_of_entries(entries) >= REFERENCE_MIN_SHARE:
+                blocks[i] = _as_reference(blocks[i])
+    return _without_bare_entries(text, blocks)
+
+
+def _without_bare_entries(text: str, blocks: list[Block]) -> list[Block]:
     tail = len(blocks)
-    while tail and _all_entries(text[blocks[tail - 1].begin : blocks[tail - 1].end]):
+    while tail and forms.STRONG_ENTRY.match(text[blocks[tail - 1].begin : blocks[tail - 1].end].strip()):
         tail -= 1
-    entries = sum(text.count("\n", b.begin, b.end) + 1 for b in blocks[tail:])
-    if entries >= kinds.REFERENCE_MIN_ENTRIES and tail:
-        return blocks[:tail] + [replace(block, kind="reference", mark=0) for block in blocks[tail:]]
+    entries = sum(text[block.begin : block.end].strip().count("\n") + 1 for block in blocks[tail:])
+    if tail and entries >= forms.REFERENCE_MIN_ENTRIES:
+        blocks[tail:] = [_as_reference(block) for block in blocks[tail:]]
     return blocks
 
 
-def _closes_references(text: str, block: Block) -> bool:
-    if block.kind != "heading":
-        return False
-    return not kinds.looks_like_entry(text[block.begin : block.end])
+def _as_reference(block: Block) -> Block:
+    return replace(block, kind="reference", mark=0)
 
 
 def _mostly_entries(text: str, blocks: list[Block]) -> bool:
@@ -202,8 +207,4 @@ def _mostly_entries(text: str, blocks: list[Block]) -> bool:
 
 def _share_of_entries(lines: list[str]) -> float:
     lines = [line for line in lines if line.strip()]
-    return sum(map(kinds.looks_like_entry, lines)) / len(lines) if lines else 0.0
-
-
-def _all_entries(part: str) -> bool:
-    return bool(part.strip()) and kinds.STRONG_ENTRY.match(part.strip()) is not None
+    return sum(map(forms.looks_like_entry, lines)) / len(lines) if lines else 0.0

@@ -11,9 +11,13 @@ _WIDTH = {"<wide>", "<narrow>"}
 _STYLE = {"<font>", "<circle>", "<square>"}
 
 _QUOTES = dict.fromkeys("\u201c\u201d\u201e\u201f\u00ab\u00bb\u275d\u275e\u301d\u301e\u301f\u2033\u02ba\u02ee", '"')
-_QUOTES |= dict.fromkeys("\u2018\u2019\u201a\u201b\u2039\u203a\u275b\u275c\u2032\u02bc\u02b9\u02bb\u02bd\u00b4\u055a", "'")
+_QUOTES |= dict.fromkeys(
+    "\u2018\u2019\u201a\u201b\u2039\u203a\u275b\u275c\u2032\u02bc\u02b9\u02bb\u02bd\u00b4\u055a", "'"
+)
 _HYPHENS = dict.fromkeys("\u2010\u2011\u2043\u2212\ufe63\uff0d", "-")
-_DASHES = dict.fromkeys("\u2012\u2013", "\u2013") | dict.fromkeys("\u2014\u2015\u2e3a\u2e3b\ufe58\ufe31\ufe32", "\u2014")
+_DASHES = dict.fromkeys("\u2012\u2013", "\u2013") | dict.fromkeys(
+    "\u2014\u2015\u2e3a\u2e3b\ufe58\ufe31\ufe32", "\u2014"
+)
 # Invisible although they are letters, marks or unassigned: fillers, joiners, variation selectors (outside emoji).
 _INVISIBLE = "\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0\u180b\u180c\u180d\u180f\u2065"
 # Signs of category Cf which are seen, before Arabic and Syriac numbers and in Kaithi and hieroglyphs.
@@ -24,8 +28,8 @@ FLAG_TAGS = "".join(map(chr, range(0xE0020, 0xE0080)))
 _FIXED: dict[str, tuple[str, str]] = {
     **{c: (new, "quote") for c, new in _QUOTES.items()},
     **{c: (new, "dash") for c, new in (_HYPHENS | _DASHES).items() if c != new},
-    **{c: ("", "invisible") for c in _INVISIBLE},
-    **{c: ("\n", "space") for c in "\x0b\x0c\x85\u2028\u2029"},
+    **dict.fromkeys(_INVISIBLE, ("", "invisible")),
+    **dict.fromkeys("\x0b\x0c\x85\u2028\u2029", ("\n", "space")),
     "\u00ad": ("", "soft_hyphen"),
     "\u2026": ("...", "ellipsis"),
     "\u2800": (" ", "space"),

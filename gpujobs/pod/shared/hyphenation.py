@@ -11,17 +11,26 @@ import regex
 
 from gpujobs.pod.shared.mapped import Mapped
 
-_DIVIDED = regex.compile(r"(?<![\p{L}\-])(?:\p{L}++-(?=\p{L}))*+\p{L}++(?:-[ \t]*+\n[ \t]*+\p{Ll}\p{L}*+(?:-\p{L}++)*+)++-?+")
+_DIVIDED = regex.compile(
+    r"(?<![\p{L}\-])(?:\p{L}++-(?=\p{L}))*+\p{L}++"  # a word, from its begin
+    r"(?:-[ \t]*+\n[ \t]*+\p{Ll}\p{L}*+(?:-\p{L}++)*+)++-?+"  # and what follows on the next lines
+)
 _BREAK = regex.compile(r"-[ \t]*\n[ \t]*")
 _WORDS = regex.compile(r"\p{L}+(?:-\p{L}+)*")
-_HEADS = frozenset(
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+_HEADS = _set(
     "well self high low long short half full cross single double large small old hard left right middle mother father "
-    "vice real far fast much first second third two three four five six seven eight nine ten twenty thirty forty fifty "
-    "sixty seventy eighty ninety".split()
+    "vice far fast much first second third two three four five six seven eight nine twenty thirty forty fifty "
+    "sixty seventy eighty ninety"
 )
-_TAILS = frozenset("based driven oriented friendly minded sized century specific looking".split())
-_SUSPENDED = frozenset("and or nor to y o e u ni".split())  # "pre- and post-war": the hyphen ends the word
-_SUFFIXES = frozenset("s er ers est ly ish en ened ens ing ings ed age ages ness ary al ally hood ity itude some".split())
+_TAILS = _set("based driven oriented friendly minded sized century specific looking")
+_SUFFIXES = _set("s er ers est ly ish en ened ens ing ings ed age ages ness ary al ally hood ity itude some th")
+_SUSPENDED = _set("and or nor to y o e u ni")  # "pre- and post-war": the hyphen ends the word
 
 
 def join_hyphenated(mapped: Mapped, counts: "Counter[str]") -> Mapped:

@@ -1,6 +1,6 @@
 """Inside prose: marks of Markdown and HTML go, links and citation numbers are left out, words stay. Pure.
 
-    clean_inline()   block -> block without them, and the ranges that were left out
+clean_inline()   block -> block without them, and the ranges that were left out
 """
 
 from collections import Counter
@@ -20,9 +20,7 @@ _URL = regex.compile(
 )
 _BRACKETS = {"(": ")", "<": ">", "[": "]"}
 _TARGET = r"\((?:[^()\s]|\([^()\s]{0,300}\)){0,1000}(?:\s+\"[^\"\n]{0,200}\")?\)"
-_LINK = regex.compile(
-    rf"(?P<image>!?)\[(?P<text>[^\[\]]{{0,300}})\](?P<target>{_TARGET}|\[[^\[\]]{{0,80}}\])"
-)
+_LINK = regex.compile(rf"(?P<image>!?)\[(?P<text>[^\[\]]{{0,300}})\](?P<target>{_TARGET}|\[[^\[\]]{{0,80}}\])")
 _CITATION = regex.compile(
     r"\[(?:[1-9]\d{0,2}(?:\s*[,;\-\u2013]\s*[1-9]\d{0,2}){0,20}|\^[\w-]{1,20}|citation needed|cita requerida)\]"
 )

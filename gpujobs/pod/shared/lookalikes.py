@@ -2,11 +2,11 @@
 
 A letter is replaced only inside a word that mixes scripts, or as a whole word when the rest of the text betrays it:
 - mixed word ("pаper" with a Cyrillic а): all its look-alikes become Latin, if every foreign letter of it is a
-  look-alike or Latin letters are at least as many. Greek small letters (α, γ, ν …) count only beside a small Latin
-  letter of the same word, so that TNFα, αSyn and γδT stay.
-- a word wholly of look-alikes ("сору", the article "а"): only in a text that is mostly Latin, not beside a real word of its
-  script, and only with evidence: mixed words elsewhere, or, for words of one letter, no real word of that script at all.
-  Lone Greek letters are mathematics unless mixed Greek words stand elsewhere.
+  look-alike or Latin letters are at least as many. Greek small letters (α, γ, ν …) count only in words that have a
+  small Latin letter, or when mixed Greek words stand elsewhere, so that TNFα, αSYN and γδT stay.
+- a word wholly of look-alikes ("сору", the article "а"): only in a text that is mostly Latin, not beside a real word
+  of its script, and only with evidence: mixed words elsewhere, or, for words of one letter, no real word of that
+  script at all. Lone Greek letters are mathematics unless mixed Greek words stand elsewhere.
 - a word with a letter that looks like no Latin one ("Москва", "кот") is a real word and stays.
 Pure. Imports only the table.
 """
@@ -20,8 +20,8 @@ import regex
 from gpujobs.pod.shared.confusables import CONFUSABLE, IDENTICAL, LATIN_CONFUSABLE
 from gpujobs.pod.shared.mapped import Mapped
 
-MIN_MIXED_GREEK = 2  # words; fewer leave lone Greek letters as mathematics
-MIN_WHOLE_WORDS = 3  # words wholly of look-alikes that are evidence of their own when no real word of the script is near
+MIN_MIXED_GREEK = 2  # words; fewer leave lone Greek letters, and those beside capitals, as symbols
+MIN_WHOLE_WORDS = 3  # words wholly of look-alikes that are evidence by themselves, without a real word of the script
 LATIN_WORDS_PER_FOREIGN = 2  # a text counts as Latin from this ratio on
 
 # Scripts written without spaces end a word: "to吞噬" is a Latin word and a Chinese one.
@@ -87,8 +87,8 @@ def _script(word: str) -> str:
     return unicodedata.name(letter, "UNKNOWN").split()[0]
 
 
-def _mixed(word: str) -> str | None:
-    """The Latin word behind a word of mixed script, or None when it is none."""
+def _mixed(word: str, symbols: bool = True) -> str | None:
+    """The Latin word behind a word of mixed script, or None when it is none. symbols: Greek ones are to be spared."""
     latin = [c for c in word if _LATIN.match(c)]
     foreign = [c for c in word if c.isalpha() and not _LATIN.match(c)]
     if all(c in LATIN_CONFUSABLE for c in latin):
@@ -98,21 +98,21 @@ def _mixed(word: str) -> str | None:
         return word.translate(_LATIN_TABLE)
     if len(known) < len(foreign) and len(latin) < len(foreign):
         return None
-    new = "".join(_letter(word, i) for i in range(len(word)))
+    new = "".join(_letter(word, i, symbols) for i in range(len(word)))
     return new if new != word else None
 
 
-def _letter(word: str, i: int) -> str:
+def _letter(word: str, i: int, symbols: bool) -> str:
     char = word[i]
     if char in LATIN_CONFUSABLE:
         return LATIN_CONFUSABLE[char]
-    if "α" <= char <= "ώ" and char != "ο" and not any("a" <= c <= "z" for c in word):
+    if symbols and "α" <= char <= "ώ" and char != "ο" and not any(c.islower() and _LATIN.match(c) for c in word):
         return char
     return CONFUSABLE.get(char, char)
 
 
 def _resolve(word: str, position: int, evidence: _Evidence) -> str | None:
-    mixed = _mixed(word)
+    mixed = _mixed(word, symbols=evidence.mixed["GREEK"] < MIN_MIXED_GREEK)
     if mixed is not None:
         return mixed if mixed != word else None
     if not all(c in IDENTICAL or not c.isalpha() for c in word) or not evidence.mostly_latin():
@@ -136,7 +136,8 @@ def _betrayed(word: str, evidence: _Evidence) -> bool:
 
 def _substitute(mapped: Mapped, words: dict[tuple[int, int], str]) -> Mapped:
     """Letter for letter: the map does not change."""
-    texts, last = [], 0
+    texts: list[str] = []
+    last = 0
     for (begin, end), word in words.items():
         texts += (mapped.text[last:begin], word)
         last = end

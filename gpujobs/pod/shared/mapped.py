@@ -1,14 +1,15 @@
 """A text that remembers where each of its characters came from: the ground that normaliser and prose finder share.
 
-Standard library only. Offsets are code points of the original; every character of `text` has a range
+Pure. Offsets are code points of the original; every character of `text` has a range
 [starts[i], ends[i]) of the original, both non-decreasing. Nothing here knows what is cleaned, or why.
 """
 
-import re
 from array import array
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
+
+import regex
 
 OFFSET_TYPE = "I"  # unsigned, 4 bytes: texts up to 4 Gi code points
 
@@ -26,7 +27,7 @@ class Mapped:
         """The original itself, each character on its own place."""
         return cls(text, array(OFFSET_TYPE, range(len(text))), array(OFFSET_TYPE, range(1, len(text) + 1)))
 
-    def rewrite(self, pattern: "re.Pattern[str]", replace: Callable[[Any], str | None]) -> "Mapped":
+    def rewrite(self, pattern: "regex.Pattern[str]", replace: Callable[[Any], str | None]) -> "Mapped":
         """Each match becomes what `replace(match)` says; None or the same string leaves it alone.
 
         Every character of a replacement is mapped to the whole range of its match. Matches must not be empty.

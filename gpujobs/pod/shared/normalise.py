@@ -23,8 +23,8 @@ from gpujobs.pod.shared.mapped import Mapped
 
 NORMALISER_VERSION = "1"
 KINDS = (
-    "invisible", "control", "surrogate", "soft_hyphen", "lookalike", "full_width", "styled", "ligature", "compatibility",
-    "combining", "space", "quote", "dash", "ellipsis", "hyphenation", "markup",
+    "invisible", "control", "surrogate", "soft_hyphen", "lookalike", "full_width", "styled", "ligature",
+    "compatibility", "combining", "space", "quote", "dash", "ellipsis", "hyphenation", "markup",
 )  # fmt: skip
 
 MAX_ROUNDS = 4  # a second round finds nothing in any ordinary text; the limit bounds hostile ones

@@ -2,8 +2,8 @@
 
     sentence_spans()   spans over the whole text, without gaps
 
-The rules are those of sentencex (Wikimedia, MIT), which knows abbreviations in many languages and is linear. Here: spans
-instead of strings, paragraphs as limits, and a length that no span exceeds, so that an endless line cannot be one sentence.
+The rules are those of sentencex (Wikimedia, MIT), which knows abbreviations in many languages and is linear. Here:
+spans instead of strings, paragraphs as limits, and a length that no span exceeds: an endless line is no sentence.
 Pure; sentencex is imported on first use.
 """
 
@@ -22,9 +22,7 @@ def sentence_spans(text: str, language: str) -> list[tuple[int, int]]:
     """
     spans: list[tuple[int, int]] = []
     for start, end in _pieces(text, language or _FALLBACK):
-        if spans and not text[start:end].strip():
-            spans[-1] = (spans[-1][0], end)
-        elif spans and not text[spans[-1][0] : spans[-1][1]].strip():
+        if (spans and not text[start:end].strip()) or (spans and not text[spans[-1][0] : spans[-1][1]].strip()):
             spans[-1] = (spans[-1][0], end)
         else:
             spans.append((start, end))
