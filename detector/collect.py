@@ -10,26 +10,42 @@ from detector import verdicts, wakeups
 from detector.models import Submission
 from gpujobs import backends, scoring
 from gpujobs.models import GpuRun
-from gpujobs.pod.contract import ScoreResponse, TextOut
+from gpujobs.pod.contract import ContractError, ScoreResponse, TextOut
 from inkcloak.lifecycle import advance
 
 log = logging.getLogger(__name__)
 
 MAX_ATTEMPTS = 3
+NO_VERDICT = "no_verdict"  # scores came, but no verdict could be made of them
 
 
 def collect(run: GpuRun, *, now: datetime) -> None:
     """Stores a verdict for each text of a succeeded run; gives the texts of a failed one another try, or up."""
     waiting = run.submissions.filter(status=Submission.Status.SCORING).select_related("reservation", "model_version")
-    if run.status == GpuRun.Status.FAILED:
+    response = _response(run)
+    if response is None:
         for submission in waiting:
             _try_again(submission, run, now=now)
         return
-    response = scoring.response_of(run)
     answers = {text.id: text for text in response.texts}
     tier = backends.get(run.backend).tier
     for submission in waiting:
-        _finish(submission, answers[str(submission.pk)], response, run=run, tier=tier, now=now)
+        try:
+            _finish(submission, answers[str(submission.pk)], response, run=run, tier=tier, now=now)
+        except (KeyError, ValueError) as error:  # no verdict for one text must not hold up the others, or the sweep
+            log.error("submission %s: no verdict: %s", submission.pk, type(error).__name__)
+            give_up(submission, NO_VERDICT, now=now)
+
+
+def _response(run: GpuRun) -> ScoreResponse | None:
+    """The scores of a run; None of a failed one, and of one whose answer a release with another contract kept."""
+    if run.status == GpuRun.Status.FAILED:
+        return None
+    try:
+        return scoring.response_of(run)
+    except ContractError as error:
+        log.error("run %s: %s", run.pk, error)
+        return None
 
 
 def _finish(
@@ -51,7 +67,7 @@ def _finish(
 
 def _try_again(submission: Submission, run: GpuRun, *, now: datetime) -> None:
     if submission.attempts >= MAX_ATTEMPTS:
-        give_up(submission, run.failure_code, now=now)
+        give_up(submission, run.failure_code or NO_VERDICT, now=now)
         return
     mine = Submission.objects.filter(pk=submission.pk, run=run)
     if advance(mine, Submission.Status.QUEUED, run=None):

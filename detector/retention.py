@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import QuerySet
 
 from billing import quota
 from detector.models import Submission
@@ -18,14 +19,22 @@ FORGET_ROWS = 1_000  # a transaction; the next one follows at once
 @transaction.atomic
 def delete(submission: Submission) -> None:
     """Removes a submission; in flight, its reservation is released and the late scores find nothing."""
-    if submission.reservation is not None:
-        quota.release(submission.reservation)  # changes nothing if it was settled
-    run_id = submission.run_id
-    submission.delete()
-    if run_id is not None:  # offsets tell the shape of a text: the last text of a run takes them along
-        GpuRun.objects.filter(pk=run_id, submissions__isnull=True).exclude(status__in=GpuRun.IN_FLIGHT).update(
-            result=None
-        )
+    # The row first, then its reservation, as collect does: the other way round the two could wait for each other.
+    rows = Submission.objects.select_for_update(of=("self",)).select_related("reservation")
+    locked = rows.filter(pk=submission.pk).first()
+    if locked is None:
+        return
+    if locked.reservation is not None:
+        quota.release(locked.reservation)  # changes nothing if it was settled
+    locked.delete()
+    if locked.run_id is not None:
+        _forget_scores(GpuRun.objects.filter(pk=locked.run_id))
+
+
+def _forget_scores(runs: "QuerySet[GpuRun]") -> None:
+    """Offsets tell the shape of a text: the last text of a run takes them along."""
+    ended = runs.filter(submissions__isnull=True, result__isnull=False).exclude(status__in=GpuRun.IN_FLIGHT)
+    ended.update(result=None)
 
 
 def forget_expired(*, now: datetime) -> int:
@@ -42,6 +51,7 @@ def forget_expired(*, now: datetime) -> int:
             for submission in rows:
                 delete(submission)
             forgotten += len(rows)
+    _forget_scores(GpuRun.objects.all())  # those that came after their text was deleted
     if forgotten:
         log.info("forgot %d texts past their retention", forgotten)
     return forgotten

@@ -121,6 +121,11 @@ def scores(text: TextIn, probability: float) -> TextOut:
     return TextOut(text.id, 2 * probability - 1, probability, windows, tokens=length // 4)
 
 
+def failed(text: TextOut, code: str) -> TextOut:
+    """The answer for a text that could not be scored."""
+    return TextOut(text.id, 0.0, 0.0, (), 0, code)
+
+
 def response(to: ScoreRequest, texts: Sequence[TextOut]) -> ScoreResponse:
     """The answer of a pod to `to`."""
     return ScoreResponse(
