@@ -114,9 +114,17 @@ CELERY_TASK_DEFAULT_QUEUE = "default"
 CELERY_TASK_ROUTES = {"detector.tasks.dispatch_queued": {"queue": "score"}}
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
-CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_connect_timeout": 2, "socket_timeout": 20}
-# A page must not hang while the broker is away: the row is stored, the sweep publishes it later.
+# A page must not hang while the broker is away: the row is stored, the sweep publishes it later. Without the intervals
+# kombu waits 2 + 4 seconds for a broker that refuses connections (workers reconnect by another path, for ever).
 CELERY_TASK_PUBLISH_RETRY = False
+CELERY_BROKER_TRANSPORT_OPTIONS = {
+    "socket_connect_timeout": 2,
+    "socket_timeout": 20,
+    "max_retries": 1,
+    "interval_start": 0,
+    "interval_step": 0.1,
+    "interval_max": 0.1,
+}
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
 
