@@ -16,6 +16,7 @@ from devstack.supervisor import SHOWN_LOG_LINES, Supervisor
 READY_SECONDS = 180.0
 PAGE_TIMEOUT_SECONDS = 2.0
 READ_BYTES = 65_536
+ROUTINE = " INFO celery."  # stays in the log files: the sweep alone would fill the terminal
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,8 @@ def watch(checkout: Checkout, supervisor: Supervisor) -> None:
         supervisor.tick()
         for tail in tails:
             for line in tail.new_lines():
-                supervisor.console.prefixed(tail.name, line)
+                if ROUTINE not in line:
+                    supervisor.console.prefixed(tail.name, line)
 
 
 class LogTail:

@@ -42,15 +42,26 @@ class Supervisor:
         self._wake.setblocking(False)
         self._woken.setblocking(False)
         signal.set_wakeup_fd(self._woken.fileno(), warn_on_full_buffer=False)
+        self._poll = select.poll()
+        self._poll.register(self._wake, select.POLLIN)
         for number in ENDING_SIGNALS:
             # nohup hands down an ignored SIGHUP, and means it; an ignored SIGINT is only a shell's `&`.
             if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:
                 signal.signal(number, self._on_stop)
+        self._terminal = self._watch_terminal()
         signal.signal(signal.SIGCHLD, lambda _number, _frame: None)  # only to be woken
 
     def _on_stop(self, number: int, _frame: FrameType | None) -> None:
         self.stop_asked += 1
         self.stop_signal = signal.Signals(number)
+
+    def _watch_terminal(self) -> int | None:
+        """Be woken when our terminal vanishes: the kernel tells only the first process in it, which may be a
+        `make` that keeps it to itself."""
+        if not sys.stdin or not sys.stdin.isatty() or signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
+            return None
+        self._poll.register(sys.stdin.fileno(), 0)  # POLLHUP and POLLERR come unasked
+        return sys.stdin.fileno()
 
     # --- running ---
 
@@ -62,8 +73,10 @@ class Supervisor:
 
     def tick(self, seconds: float = TICK_SECONDS) -> None:
         """Sleep until a signal or for `seconds`, then reap and restart."""
-        if seconds:
-            select.select([self._wake], [], [], seconds)
+        for descriptor, event in self._poll.poll(seconds * 1000):
+            if descriptor == self._terminal and event & (select.POLLHUP | select.POLLERR | select.POLLNVAL):
+                self._poll.unregister(descriptor)
+                self._on_stop(signal.SIGHUP, None)
         with contextlib.suppress(BlockingIOError):
             self._wake.recv(4096)
         now = monotonic()

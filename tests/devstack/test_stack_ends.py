@@ -24,7 +24,7 @@ def test_it_takes_its_children_along_when_it_is_killed(stacks):
     assert stack.page_pid() is None
 
 
-def _with_terminal(stack):
+def _with_terminal(stack, wrapper=()):
     """Start the stack in a terminal of its own; the side on which a person would type."""
     person, terminal = pty.openpty()
 
@@ -32,7 +32,7 @@ def _with_terminal(stack):
         os.setsid()
         os.close(os.open(os.ttyname(terminal), os.O_RDWR))  # the first one opened becomes the controlling one
 
-    stack.begin(stdin=terminal, start_new_session=False, preexec_fn=take_terminal)
+    stack.begin(wrapper, stdin=terminal, start_new_session=False, preexec_fn=take_terminal)
     os.close(terminal)
     eventually(lambda: f"ready {stack.port}" in stack.output)
     return person
@@ -50,6 +50,13 @@ def test_it_ends_on_ctrl_c(stacks):
 def test_it_ends_when_its_terminal_is_closed(stacks):
     stack = stacks()
     os.close(_with_terminal(stack))
+    assert stack.process.wait(PATIENCE_SECONDS) == 0
+    assert stack.processes() == []
+
+
+def test_it_ends_when_its_terminal_is_closed_and_nobody_tells_it(stacks):
+    stack = stacks()
+    os.close(_with_terminal(stack, ["sh", "-c", 'trap : HUP; "$@"; exit', "sh"]))
     assert stack.process.wait(PATIENCE_SECONDS) == 0
     assert stack.processes() == []
 

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -39,13 +39,13 @@ class TinyStack:
         self.output_file = root / "output"
         self.process: subprocess.Popen[bytes] | None = None
 
-    def command(self, name: str, **options) -> subprocess.Popen[bytes]:
+    def command(self, name: str, wrapper: Sequence[str] = (), **options) -> subprocess.Popen[bytes]:
         """One command of the tiny stack, away from the servers that this test run itself uses."""
         kept = {
             key: value for key, value in os.environ.items() if key not in ("DATABASE_URL", "REDIS_URL", "CACHE_URL")
         }
         return subprocess.Popen(
-            [sys.executable, str(TINY_STACK), str(self.root), name],
+            [*wrapper, sys.executable, str(TINY_STACK), str(self.root), name],
             stdin=options.pop("stdin", subprocess.DEVNULL),
             stdout=options.pop("stdout", subprocess.PIPE),
             stderr=subprocess.STDOUT,
@@ -53,10 +53,10 @@ class TinyStack:
             **options,
         )
 
-    def begin(self, **options) -> subprocess.Popen[bytes]:
+    def begin(self, wrapper: Sequence[str] = (), **options) -> subprocess.Popen[bytes]:
         """Start it without waiting."""
         with self.output_file.open("wb") as output:
-            self.process = self.command("run", **({"stdout": output, "start_new_session": True} | options))
+            self.process = self.command("run", wrapper, **({"stdout": output, "start_new_session": True} | options))
         return self.process
 
     def start(self) -> "TinyStack":
