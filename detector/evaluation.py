@@ -22,6 +22,7 @@ from inkcloak.errors import DomainError
 
 LABELS = ("human", "ai")
 BATCH_TEXTS = 64
+ARCHIVE = ".zst"
 
 
 class BadRecord(ValueError):
@@ -52,10 +53,13 @@ class Scored:
 
 def read_records(path: Path, *, limit: int | None = None) -> Iterator[Record]:
     """The records of a .jsonl or .jsonl.zst file. Raises BadRecord, OSError."""
-    with _open(path) as lines:
-        for number, line in enumerate(islice(lines, limit), start=1):
-            if line.strip():
+    try:
+        with _open(path) as lines:
+            written = ((number, line) for number, line in enumerate(lines, start=1) if line.strip())
+            for number, line in islice(written, limit):
                 yield _record(line, number)
+    except _archive_errors(path):
+        raise BadRecord("is no zstd file") from None
 
 
 def score(records: Iterator[Record], version: ModelVersion) -> Iterator[list[Scored]]:
@@ -138,8 +142,16 @@ def _record(line: str, number: int) -> Record:
 
 
 def _open(path: Path) -> IO[str]:
-    if path.suffix != ".zst":
-        return path.open(encoding="utf-8")
+    if path.suffix != ARCHIVE:
+        return path.open(encoding="utf-8-sig")
     import zstandard  # only this command needs it
 
-    return io.TextIOWrapper(zstandard.ZstdDecompressor().stream_reader(path.open("rb")), encoding="utf-8")
+    return io.TextIOWrapper(zstandard.ZstdDecompressor().stream_reader(path.open("rb")), encoding="utf-8-sig")
+
+
+def _archive_errors(path: Path) -> tuple[type[Exception], ...]:
+    if path.suffix != ARCHIVE:
+        return ()
+    import zstandard
+
+    return (zstandard.ZstdError,)

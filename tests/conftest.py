@@ -1,5 +1,6 @@
 """The people of every test, a model in service, and a clean Redis. Postgres and Redis are always the real ones."""
 
+import io
 from collections.abc import Callable, Iterator
 
 import factories
@@ -7,9 +8,11 @@ import pytest
 import redis
 from django.conf import settings
 from django.core.cache import cache
+from django.core.management import call_command
 from django.test import Client
 
 from billing.models import User
+from gpujobs import registry
 from gpujobs.models import ModelVersion
 
 QUEUES = ("score", "default")
@@ -38,6 +41,13 @@ def charlie(db: None) -> User:
 def champion(db: None) -> ModelVersion:
     """A model in service, by its manifest; scores come from factories.ScriptedBackend."""
     return factories.champion()
+
+
+@pytest.fixture
+def shipped(db: None) -> ModelVersion:
+    """The model that ships, in service: real scores, loaded once for all tests (0.5 s)."""
+    call_command("register_shipped_model", stdout=io.StringIO())
+    return registry.resolve()
 
 
 @pytest.fixture

@@ -1,11 +1,11 @@
 """`manage.py check_text [FILE|-] [--json]`: the way of a text from the command line, same answer as the page."""
 
-import asyncio
 import json
 import sys
 from pathlib import Path
 from typing import Any
 
+from asgiref.sync import async_to_sync
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
@@ -58,7 +58,7 @@ def _read_bytes(name: str) -> bytes:
 
 
 def _finished(submission: Submission, seconds: float) -> Submission:
-    asyncio.run(wakeups.wait_until_finished(submission.pk, seconds=seconds))
+    async_to_sync(wakeups.wait_until_finished)(submission.pk, seconds=seconds)
     submission.refresh_from_db()
     if submission.status == Submission.Status.FAILED:
         raise CommandError(f"failed: {submission.failure_code}; nothing was charged")

@@ -22,7 +22,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path)
         parser.add_argument("--json", action="store_true")
-        parser.add_argument("--limit", type=int, help="score only the first N records")
+        parser.add_argument("--limit", type=_positive, help="score only the first N records")
         parser.add_argument("--by", default="", help="fields, comma-separated: source,domain,generator,language,attack")
         parser.add_argument("--model", default="", help="a registered version; the champion unless given")
 
@@ -54,6 +54,13 @@ class Command(BaseCommand):
         if found is None:
             raise CommandError(f"no model version {wanted} is registered")
         return found
+
+
+def _positive(word: str) -> int:
+    number = int(word)
+    if number < 1:
+        raise ValueError(word)  # argparse makes the message
+    return number
 
 
 def _said(error: Exception) -> str:
