@@ -8,6 +8,7 @@ reported. May be imported by: train.py. Extra: `train` and `cpu`.
 """
 
 import argparse
+import hashlib
 import importlib.metadata
 import json
 import shutil
@@ -99,7 +100,7 @@ def read_raws(parts: Path, engine_facts: dict[str, Any], rows: Sequence[Row], ca
     encoder.
     """
     found: dict[str, Raw] = {}
-    stamp = manifest.sha256(parts / "encoder.onnx")[:12] + manifest.sha256(parts / "ngrams.npz")[:12]
+    stamp = _stamp([parts / name for name in SHIPPED_FILES])
     if cache.exists():
         for line in cache.read_text(encoding="utf-8").splitlines():
             record = json.loads(line)
@@ -119,6 +120,14 @@ def read_raws(parts: Path, engine_facts: dict[str, Any], rows: Sequence[Row], ca
                 file.write(json.dumps({"of": stamp, "id": row.id, **_record(raw)}) + "\n")
             bar.update(len(chosen))
     return found
+
+
+def _stamp(parts: Sequence[Path]) -> str:
+    """Names what raw logits depend on: the parts, and the code that cuts texts and runs them."""
+    code = Path(__file__).parent
+    rules = [code / name for name in ("score.py", "engine.py", "windows.py", "ngrams.py")]
+    files = [*parts, *rules, *sorted((code / "shared").glob("*.py"))]
+    return hashlib.sha256("".join(manifest.sha256(f) for f in files if f.exists()).encode()).hexdigest()[:16]
 
 
 def score(row: Row, raw: Raw, mix: Mix, calibrate: Calibration) -> Scored:

@@ -38,7 +38,8 @@ def cut(text: str, language: str, offsets: Offsets, limit: int = MAX_WINDOW_TOKE
     """
     if not text:
         return []
-    pieces = _pieces(text, sentence_spans(text, language), [start for start, _ in offsets], limit)
+    starts = [_first_letter(text, start, end) for start, end in offsets]
+    pieces = _pieces(text, sentence_spans(text, language), starts, limit)
     groups = _balance([count for _, count in pieces], limit)
     windows: list[Window] = []
     at, token = 0, 0
@@ -54,6 +55,13 @@ def join(scores: Sequence[float], windows: Sequence[Window]) -> float:
     """The document's logit: the mean of its windows' logits, each weighted by its characters."""
     total = sum(w.end - w.start for w in windows)
     return math.fsum(s * (w.end - w.start) for s, w in zip(scores, windows, strict=True)) / total
+
+
+def _first_letter(text: str, start: int, end: int) -> int:
+    """Where a token's letters begin: tokenizers count the space before a word to the word, sentences don't."""
+    while start < end - 1 and text[start].isspace():
+        start += 1
+    return start
 
 
 def _pieces(text: str, sentences: Sequence[Span], starts: Sequence[int], limit: int) -> list[tuple[Span, int]]:

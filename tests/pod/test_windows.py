@@ -54,6 +54,14 @@ def test_it_keeps_sentences_whole() -> None:
     assert all(text[w.start : w.end].lstrip().startswith("This") for w in found)
 
 
+def test_it_gives_a_word_to_the_sentence_that_it_begins() -> None:
+    text = "One sentence ends here. Another begins here. " * 4
+    offsets = [(max(0, m.start() - 1), m.end()) for m in re.finditer(r"\S+", text)]  # a space belongs to its word
+    found = cut(text, "en", offsets, 8)
+    assert [w.last - w.first for w in found] == [7] * 4
+    assert all(text[w.start : w.end].startswith("One") for w in found)
+
+
 def test_it_balances_instead_of_leaving_a_tail() -> None:
     text = "Short sentence number five here. " * 26
     sizes = [w.last - w.first for w in cut(text, "en", word_offsets(text), 200)]
