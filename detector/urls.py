@@ -1,4 +1,19 @@
-from django.urls import URLPattern
+"""Addresses of the product's own pages."""
+
+from django.urls import path
+
+from detector.views import about, check, history, result
 
 app_name = "detector"
-urlpatterns: list[URLPattern] = []
+urlpatterns = [
+    path("", check.front, name="front"),
+    path("check", check.check, name="check"),
+    path("checks/<uuid:submission_id>/", result.result, name="result"),
+    path("checks/<uuid:submission_id>/status", result.status, name="status"),
+    path("checks/<uuid:submission_id>/delete", result.delete, name="delete"),
+    path("checks/<uuid:submission_id>/recheck", result.recheck, name="recheck"),
+    path("history/", history.show, name="history"),
+    path("how-it-works/", about.how_it_works, name="how_it_works"),
+    path("privacy/", about.privacy, name="privacy"),
+    path("theme", about.theme, name="theme"),
+]

@@ -1,0 +1,125 @@
+"""One check: its page, the wait for its verdict, deleting it, checking its text again."""
+
+import uuid
+from collections import Counter
+from typing import Any
+
+from asgiref.sync import sync_to_async
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST, require_safe
+
+from billing import accounts
+from billing.throttling import check_burst
+from detector import highlighting, history, intake, retention, wakeups
+from detector.forms import nonce_of
+from detector.models import Submission
+from detector.views import story
+from detector.views.check import to_result
+
+LONG_POLL_SECONDS = 20.0
+SLOW_SECONDS = 10  # from here on the page says that it takes longer than usual
+
+
+@require_safe
+def result(request: HttpRequest, submission_id: uuid.UUID) -> HttpResponse:
+    return _render(request, "detector/result.html", find(request, submission_id))
+
+
+async def status(request: HttpRequest, submission_id: uuid.UUID) -> HttpResponse:
+    """A fragment for the page that waits: the verdict as soon as there is one, else the progress so far."""
+    if not request.headers.get("HX-Request"):
+        return redirect("detector:result", submission_id)
+    if not await sync_to_async(_is_finished)(request, submission_id):
+        await wakeups.wait_until_finished(submission_id, seconds=LONG_POLL_SECONDS)
+    return await sync_to_async(_fragment)(request, submission_id)
+
+
+def delete(request: HttpRequest, submission_id: uuid.UUID) -> HttpResponse:
+    """GET asks, POST deletes."""
+    submission = find(request, submission_id)
+    if request.method != "POST":
+        context = {"submission": submission, "title": history.title(submission)}
+        return render(request, "detector/delete.html", context)
+    retention.delete(submission)
+    messages.success(request, _("Deleted. The text, its verdict and everything that we derived from it are gone."))
+    return redirect("detector:history")
+
+
+@require_POST
+async def recheck(request: HttpRequest, submission_id: uuid.UUID) -> HttpResponse:
+    """The same text once more, by the model that is in service now."""
+    return await to_result(await sync_to_async(_again)(request, submission_id))
+
+
+def find(request: HttpRequest, submission_id: uuid.UUID) -> Submission:
+    """The asker's own check. A stranger's and a deleted one are the same 404."""
+    try:
+        return history.get(accounts.reader_of(request), submission_id)
+    except Submission.DoesNotExist:
+        raise Http404 from None
+
+
+def _again(request: HttpRequest, submission_id: uuid.UUID) -> Submission:
+    check_burst(request)
+    before = find(request, submission_id)
+    return intake.accept(
+        owner=accounts.owner_of(request),
+        text=before.text,
+        source=Submission.Source.PAGE,
+        now=timezone.now(),
+        nonce=nonce_of(request),
+        max_fpr=before.max_fpr,
+        recheck_of=before,
+    )
+
+
+def _is_finished(request: HttpRequest, submission_id: uuid.UUID) -> bool:
+    try:
+        return find(request, submission_id).is_finished
+    except Http404:
+        return True
+
+
+def _fragment(request: HttpRequest, submission_id: uuid.UUID) -> HttpResponse:
+    try:
+        submission = find(request, submission_id)
+    except Http404:  # deleted meanwhile: loading the page again says so
+        return HttpResponse(headers={"HX-Refresh": "true"})
+    return _render(request, "detector/partials/check.html", submission)
+
+
+def _render(request: HttpRequest, template: str, submission: Submission) -> HttpResponse:
+    context: dict[str, Any] = {
+        "submission": submission,
+        "headline": story.headline(submission),
+        "title": history.title(submission),
+        "nonce": uuid.uuid4(),
+        "swapped": template.startswith("detector/partials"),
+    }
+    if submission.status == Submission.Status.DONE:
+        context |= _about(submission)
+    elif submission.status == Submission.Status.FAILED:
+        context["failure"] = story.failure(submission)
+    else:
+        elapsed = max(0, int((timezone.now() - submission.accepted_at).total_seconds()))
+        context |= {"elapsed": elapsed, "slow": elapsed >= SLOW_SECONDS}
+    response = render(request, template, context)
+    response["Cache-Control"] = "no-store, private"  # somebody's text: not for the next person at this browser
+    return response
+
+
+def _about(submission: Submission) -> dict[str, Any]:
+    verdict = submission.verdict
+    left_out: Counter[str] = Counter()
+    for part in verdict.left_out:
+        left_out[part["kind"]] += part["end"] - part["start"]
+    return {
+        "verdict": verdict,
+        "runs": highlighting.runs(submission.text, verdict.segments, verdict.left_out),
+        "left_out": [{"kind": kind, "characters": count} for kind, count in left_out.most_common()],
+        "default_cap": submission.model_version.manifest["default_max_fpr"],
+    }
