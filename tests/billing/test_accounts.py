@@ -109,7 +109,11 @@ def test_it_gives_visitors_checks_a_day_by_address(settings) -> None:
 @pytest.mark.parametrize(
     ("now", "start", "end"),
     [
-        (datetime(2026, 12, 31, 23, 59, 59, tzinfo=UTC), datetime(2026, 12, 1, tzinfo=UTC), datetime(2027, 1, 1, tzinfo=UTC)),
+        (
+            datetime(2026, 12, 31, 23, tzinfo=UTC),
+            datetime(2026, 12, 1, tzinfo=UTC),
+            datetime(2027, 1, 1, tzinfo=UTC),
+        ),
         (datetime(2024, 2, 29, 1, tzinfo=UTC), datetime(2024, 2, 1, tzinfo=UTC), datetime(2024, 3, 1, tzinfo=UTC)),
         (
             datetime(2026, 7, 1, 1, tzinfo=timezone(timedelta(hours=2))),  # still June in UTC

@@ -12,7 +12,6 @@ from billing.models import User
 from detector import history
 from detector.history import Filters
 from detector.models import Submission
-from gpujobs.models import ModelVersion
 
 pytestmark = pytest.mark.usefixtures("champion")
 
@@ -81,7 +80,11 @@ def test_it_reads_a_page_in_few_queries(alice: User, django_assert_num_queries) 
         factories.checked(by)
     with django_assert_num_queries(2):
         for row in found(by):
-            assert (row.verdict.label, row.model_version.name, history.title(row)[:4]) == ("ai", "inkcloak-test", "Emma")
+            assert (row.verdict.label, row.model_version.name, history.title(row)[:4]) == (
+                "ai",
+                "inkcloak-test",
+                "Emma",
+            )
 
 
 @pytest.mark.parametrize(

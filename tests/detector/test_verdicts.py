@@ -1,6 +1,7 @@
 """From scores to a verdict: labels, offsets in the customer's own text, confidence, rate card. Pure."""
 
 import random
+from itertools import pairwise
 from typing import Any
 
 import factories
@@ -30,7 +31,7 @@ def scored(reading: prose.Reading, *probabilities: float, document: float | None
     length, count = len(reading.text), len(probabilities)
     cuts = [length * n // count for n in range(count + 1)]
     windows = tuple(
-        WindowScore(start, end, 0.0, p) for start, end, p in zip(cuts, cuts[1:], probabilities, strict=False)
+        WindowScore(start, end, 0.0, p) for (start, end), p in zip(pairwise(cuts), probabilities, strict=True)
     )
     mean = sum(probabilities) / count if document is None else document
     return TextOut("t", 0.0, mean, windows, 10)
@@ -183,4 +184,4 @@ def test_one_texts_windows_are_those_of_its_prose() -> None:
     text = prose.read(samples.HUMAN).text
     windows = factories.scores(TextIn("t", text, "en"), 0.5).windows
     assert (windows[0].start, windows[-1].end) == (0, len(text))
-    assert all(one.end == two.start for one, two in zip(windows, windows[1:], strict=False))
+    assert all(one.end == two.start for one, two in pairwise(windows))

@@ -27,9 +27,9 @@ def test_it_brings_an_answer_over_unchanged() -> None:
 
 @pytest.mark.parametrize("version", [0, 2, "1", None])
 def test_it_refuses_another_version(version: object) -> None:
-    with pytest.raises(ContractError, match="contract version .*, expected 1"):
+    with pytest.raises(ContractError, match="expected 1"):
         ScoreRequest.from_json(over_the_wire(REQUEST) | {"contract_version": version})
-    with pytest.raises(ContractError, match="contract version .*, expected 1"):
+    with pytest.raises(ContractError, match="expected 1"):
         ScoreResponse.from_json(over_the_wire(RESPONSE) | {"contract_version": version})
 
 

@@ -1,0 +1,97 @@
+"""Settings from the environment: typed, and loud on nonsense."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+
+from inkcloak import env
+
+ROOT = Path(__file__).resolve().parents[2]
+NAME = "INKCLOAK_TEST_VALUE"
+
+
+def given(monkeypatch: pytest.MonkeyPatch, value: str | None) -> None:
+    if value is None:
+        monkeypatch.delenv(NAME, raising=False)
+    else:
+        monkeypatch.setenv(NAME, value)
+
+
+@pytest.mark.parametrize(
+    ("value", "read"), [("1", True), ("Yes", True), (" on ", True), ("0", False), ("FALSE", False), (None, False)]
+)
+def test_it_reads_yes_and_no(monkeypatch, value: str | None, read: bool) -> None:
+    given(monkeypatch, value)
+    assert env.flag(NAME) is read
+
+
+def test_an_empty_value_is_the_default(monkeypatch) -> None:
+    given(monkeypatch, "")
+    assert env.flag(NAME, True) is True
+    assert env.integer(NAME, 7) == 7
+    assert env.text(NAME, "x") == "x"
+
+
+def test_it_reads_numbers_words_and_choices(monkeypatch) -> None:
+    given(monkeypatch, "12")
+    assert env.integer(NAME, 1) == 12
+    given(monkeypatch, " a, ,b ")
+    assert env.words(NAME) == ["a", "b"]
+    given(monkeypatch, "local")
+    assert env.choice(NAME, "x", ["local"]) == "local"
+
+
+@pytest.mark.parametrize(
+    ("value", "read", "said"),
+    [
+        ("maybe", lambda: env.flag(NAME), "is not one of 1, 0, true"),
+        ("many", lambda: env.integer(NAME, 1), "is not a whole number of at least 0"),
+        ("-1", lambda: env.integer(NAME, 1), "is not a whole number of at least 0"),
+        ("1", lambda: env.integer(NAME, 2, at_least=2), "of at least 2"),
+        ("runpod", lambda: env.choice(NAME, "local", ["local"]), "is not one of local"),
+        (None, lambda: env.text(NAME), "is not set"),
+    ],
+)
+def test_it_is_loud_on_nonsense(monkeypatch, value: str | None, read, said: str) -> None:
+    given(monkeypatch, value)
+    with pytest.raises(ImproperlyConfigured, match=said):
+        read()
+
+
+def test_it_never_repeats_a_value_that_may_be_secret(monkeypatch) -> None:
+    given(monkeypatch, "hunter2")
+    with pytest.raises(ImproperlyConfigured) as refused:
+        env.integer(NAME, 1)
+    assert "hunter2" not in str(refused.value)
+
+
+def start(**changes: str) -> subprocess.CompletedProcess[str]:
+    """`manage.py check` as in production, with these changes."""
+    environment = os.environ | {"DEBUG": "0", "ALLOWED_HOSTS": "inkcloak.example", "SECRET_KEY": "0123456789abcdef" * 4} | changes
+    command = [sys.executable, "manage.py", "check", "--deploy", "--fail-level", "WARNING"]
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60, check=False)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"DATABASE_URL": "sqlite:///x.db"}, "must name a PostgreSQL database"),
+        ({"SECRET_KEY": "short"}, "inkcloak.E001"),
+        ({"ALLOWED_HOSTS": "*"}, "inkcloak.E002"),
+        ({"MODEL_DIR": "/nonexistent"}, "inkcloak.E003"),
+        ({"SCORING_BACKEND": "cloud"}, "SCORING_BACKEND is not one of local"),
+    ],
+)
+def test_it_refuses_to_start_misconfigured(changes: dict[str, str], said: str) -> None:
+    done = start(**changes)
+    assert done.returncode != 0
+    assert said in done.stderr
+
+
+def test_it_starts_cleanly_as_in_production() -> None:
+    done = start()
+    assert done.returncode == 0, done.stderr
