@@ -7,6 +7,7 @@ Standard library only, because it runs before anything is installed; nothing of 
     install     .venv and its stamp           browser    which Chromium the browser tests drive
     programs    THE TABLE of processes        stack      steps, programs, ready line: up, watch, down
     supervisor  starts, restarts, stops       child      one supervised process
+    django_commands  migrations and the like, in the virtual environment
     services    which Postgres and Redis      postgres, redis_server   one server each
     privileges  root becomes somebody else    leftovers  what a killed run left behind
     lock        one stack per checkout        ports      free ports, who holds one

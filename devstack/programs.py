@@ -8,11 +8,12 @@ from devstack.child import Program
 from devstack.leftovers import mark
 from devstack.stack import OneOff, Stack
 
-# Commands before the processes, in this order; `show` = what it prints is for the person.
+# Commands before the processes, in this order; after a `+`, what it prints is for the person.
 STEPS = (
-    OneOff("Migrating the database", ("manage.py", "migrate", "--noinput")),
-    OneOff("Registering the model", ("manage.py", "register_shipped_model")),
-    OneOff("Looking after the staff login", ("manage.py", "ensure_staff"), show=True),
+    OneOff(
+        "Preparing database, model and staff login",
+        ("-m", "devstack.django_commands", "migrate --noinput", "register_shipped_model", "+ensure_staff"),
+    ),
 )
 
 # name, arguments of the virtual environment's Python, own environment, the log's words when it is ready.

@@ -25,7 +25,6 @@ class OneOff:
 
     title: str
     argv: tuple[str, ...]
-    show: bool = False
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,7 @@ def bring_up(
     for step in stack.steps:
         argv = [str(stack.python), *step.argv]
         log = checkout.logs / "setup.log"
-        supervisor.run_step(step.title, argv, log=log, cwd=checkout.root, env=full, show=step.show)
+        supervisor.run_step(step.title, argv, log=log, cwd=checkout.root, env=full, show=True)
     programs = stack.programs(full)
     with supervisor.console.step(f"Starting {', '.join(program.name for program in programs)}") as shown:
         for program in programs:
