@@ -70,7 +70,7 @@ def accept(
         "source": source,
         "nonce": nonce,
         "digest": digest,
-        "max_fpr": _cap(max_fpr, version.manifest),
+        "max_fpr": _cap(max_fpr, version.manifest, found),
         "recheck_of": recheck_of,
     }
     try:
@@ -157,11 +157,11 @@ def _reserve(owner: accounts.Owner, found: Evidence, now: datetime) -> Reservati
     return quota.reserve(allowance=allowance, amount=amount, now=now)
 
 
-def _cap(max_fpr: str, manifest: dict[str, Any]) -> str:
-    """The policy cap as the manifest spells it. Raises Invalid for one that was not measured."""
-    caps = verdicts.caps(manifest)
+def _cap(max_fpr: str, manifest: dict[str, Any], found: Evidence) -> str:
+    """The policy cap as the manifest spells it. Raises Invalid for one that was not measured for this language."""
+    caps = verdicts.caps(manifest, None if found.reason else found.language)
     if max_fpr and max_fpr not in caps:
-        message = _("The false-positive limit must be one of %(caps)s.")
+        message = _("For this text the false-positive limit must be one of %(caps)s: others were not measured.")
         raise Invalid("unknown_max_fpr", message % {"caps": ", ".join(caps)})
     return max_fpr
 

@@ -45,10 +45,12 @@ class Judgement:
     rate_card: dict[str, Any] | None
 
 
-def caps(manifest: dict[str, Any]) -> list[str]:
-    """The false-positive caps for which this model has measured thresholds, strictest first."""
-    found = {cap for thresholds in manifest["thresholds"].values() for cap in thresholds}
-    return sorted(found, key=float)
+def caps(manifest: dict[str, Any], language: str | None = None) -> list[str]:
+    """The false-positive caps for which this model has measured thresholds, strictest first; of any language, or of
+    one (few human texts to measure on: no strict cap)."""
+    measured = manifest["thresholds"]
+    tables = measured.values() if language is None else [measured[language]]
+    return sorted({cap for table in tables for cap in table}, key=float)
 
 
 def judge(

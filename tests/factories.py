@@ -8,6 +8,7 @@ import time
 import uuid
 from collections import deque
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -74,7 +75,7 @@ def visitor(address: str = "198.51.100.7") -> Owner:
 
 def version(**changes: Any) -> ModelVersion:
     """A registered model version; `changes` go into its manifest."""
-    manifest = MANIFEST | changes
+    manifest = deepcopy(MANIFEST) | changes
     return ModelVersion.objects.create(version=manifest["model_version"], name=manifest["model"], manifest=manifest)
 
 

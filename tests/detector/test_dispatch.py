@@ -144,13 +144,13 @@ def test_it_fails_only_the_text_that_could_not_be_scored(alice: User, champion: 
     assert again(good).status == "done"
 
 
-def test_a_score_that_gives_no_verdict_fails_that_text_alone(alice: User) -> None:
-    """A cap that was measured for one language only: asked of the other, there is no threshold."""
-    english = factories.MANIFEST["thresholds"]["en"]
-    factories.champion(thresholds={"en": english, "es": {"0.01": english["0.01"]}})
+def test_a_score_that_gives_no_verdict_fails_that_text_alone(alice: User, champion: ModelVersion) -> None:
+    """As when the limits of a language were lost after its texts had been accepted."""
     by = factories.owner(alice)
-    bad = factories.accepted(by, samples.SPANISH, max_fpr="0.05")
-    good = factories.accepted(by, max_fpr="0.05", now=NOW + timedelta(seconds=1))
+    bad = factories.accepted(by, samples.SPANISH)
+    good = factories.accepted(by, now=NOW + timedelta(seconds=1))
+    champion.manifest["thresholds"]["es"] = {}
+    champion.save()
     work(ScriptedBackend(0.1))
     assert (again(bad).status, again(bad).failure_code) == ("failed", "no_verdict")
     assert again(good).status == "done"

@@ -185,6 +185,18 @@ def test_it_refuses_a_cap_that_was_not_measured(cap: str) -> None:
     assert numbers() == (0, 0, 0)
 
 
+def test_it_refuses_a_cap_that_was_not_measured_for_the_texts_language(db) -> None:
+    """Strict caps need many human texts; of Spanish there may be too few."""
+    english = factories.MANIFEST["thresholds"]["en"]
+    factories.champion(thresholds={"en": english, "es": {"0.01": english["0.01"]}})
+    assert factories.accepted(factories.visitor(), max_fpr="0.005").status == "queued"
+    assert factories.accepted(factories.visitor(), samples.SPANISH, max_fpr="0.01").status == "queued"
+    with pytest.raises(Invalid) as refused:
+        factories.accepted(factories.visitor(), samples.SPANISH, max_fpr="0.005")
+    assert "one of 0.01:" in str(refused.value.message)
+    assert factories.accepted(factories.visitor(), samples.SHORT, max_fpr="0.005").status == "done"
+
+
 # --- The same form twice ---------------------------------------------------------------------------------
 
 

@@ -86,6 +86,8 @@ def test_it_marks_nothing_in_a_human_text() -> None:
 
 def test_it_has_caps_strictest_first() -> None:
     assert verdicts.caps(MANIFEST) == ["0.005", "0.01", "0.05"]
+    manifest = MANIFEST | {"thresholds": MANIFEST["thresholds"] | {"es": {"0.05": {}}}}
+    assert verdicts.caps(manifest, "es") == ["0.05"]
 
 
 def test_it_knows_no_verdict_without_a_measured_threshold() -> None:
