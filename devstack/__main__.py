@@ -4,6 +4,7 @@ import argparse
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from devstack import commands, install, rehearsal, testing
@@ -12,11 +13,12 @@ from devstack.errors import DevstackError, Stopped
 from devstack.privileges import end_with_parent
 
 INTERRUPTED = 130
+FORWARDING = ("manage", "test", "tool", "rehearse", "python")  # commands that hand their arguments on
 
 
 def main() -> int:
     """Parse, run one command, turn a DevstackError into its sentence."""
-    arguments = _parser().parse_args()
+    arguments = parse(sys.argv[1:])
     checkout = Checkout.at(Path(__file__).resolve().parent.parent)
     if arguments.with_parent:
         end_with_parent(signal.SIGTERM)  # a killed `make` must not leave its stack behind
@@ -57,6 +59,17 @@ def _dispatch(arguments: argparse.Namespace, checkout: Checkout) -> int:
     return plain[arguments.command](checkout)
 
 
+def parse(words: Sequence[str]) -> argparse.Namespace:
+    """Our own options stand before the command; all that follows it is the command's, in `rest`."""
+    parser = _parser()
+    at = next((at for at, word in enumerate(words) if not word.startswith("-")), len(words))
+    parsed = parser.parse_args(words[: at + 1])
+    parsed.rest = list(words[at + 1 :])
+    if parsed.rest and parsed.command not in FORWARDING:
+        parser.error(f"{parsed.command} takes no arguments: {' '.join(parsed.rest)}")
+    return parsed
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="devstack", description=__doc__)
     parser.add_argument("--with-parent", action="store_true", help="end when the calling process ends")
@@ -68,16 +81,13 @@ def _parser() -> argparse.ArgumentParser:
         ("logs", "follow the logs"),
         ("lint", "ruff, mypy, missing migrations"),
         ("format", "let ruff put the code in order"),
-    ):
-        commands_.add_parser(name, help=text)
-    for name, text in (
         ("manage", "manage.py against the stack, or with servers of its own"),
         ("test", "pytest with throw-away servers"),
         ("tool", "python -m MODULE with all packages and throw-away servers"),
         ("rehearse", "python -m MODULE beside the whole product on throw-away servers"),
         ("python", "the virtual environment's Python with all packages"),
     ):
-        commands_.add_parser(name, help=text, add_help=False).add_argument("rest", nargs=argparse.REMAINDER)
+        commands_.add_parser(name, help=text)
     return parser
 
 
