@@ -57,7 +57,7 @@ def share(value: float | None) -> str:
 @register.filter
 def exact_share(value: float) -> str:
     """With one decimal, for measured rates: 0.0162 -> "1.6 %"."""
-    return _percent(value * 100, 1)
+    return _percent(value * 100, 1 if value else 0)
 
 
 @register.filter
@@ -97,7 +97,7 @@ def confidence_meaning(verdict: Verdict) -> str | Promise:
 
 @register.filter
 def summary(verdict: Verdict) -> str | Promise:
-    return story.SUMMARIES[verdict.label]
+    return story.summary(verdict)
 
 
 @register.filter

@@ -13,7 +13,7 @@ def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
     return render(request, "403.html", status=403)
 
 
-def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """Says both possibilities, so that a stranger cannot tell a deleted check from somebody else's."""
     return render(request, "404.html", status=404)
 

@@ -37,6 +37,11 @@ class Offer:
     balance: quota.Balance
     by_words: bool
 
+    @property
+    def default_cap(self) -> str:
+        """The cap that is chosen unless somebody chooses; empty without a model."""
+        return next((cap.value for cap in self.caps if cap.is_default), "")
+
 
 def offer_for(request: HttpRequest) -> Offer:
     """Reads only: no session is made for somebody who only looks."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from asgiref.sync import sync_to_async
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -17,7 +17,7 @@ from billing.throttling import check_burst
 from detector import highlighting, history, intake, retention, wakeups
 from detector.forms import nonce_of
 from detector.models import Submission
-from detector.views import story
+from detector.views import errors, story
 from detector.views.check import to_result
 
 LONG_POLL_SECONDS = 20.0
@@ -26,7 +26,10 @@ SLOW_SECONDS = 10  # from here on the page says that it takes longer than usual
 
 @require_safe
 def result(request: HttpRequest, submission_id: uuid.UUID) -> HttpResponse:
-    return _render(request, "detector/result.html", find(request, submission_id))
+    submission = find(request, submission_id)
+    if submission is None:
+        return errors.not_found(request)
+    return _render(request, "detector/result.html", submission)
 
 
 async def status(request: HttpRequest, submission_id: uuid.UUID) -> HttpResponse:
@@ -41,31 +44,36 @@ async def status(request: HttpRequest, submission_id: uuid.UUID) -> HttpResponse
 def delete(request: HttpRequest, submission_id: uuid.UUID) -> HttpResponse:
     """GET asks, POST deletes."""
     submission = find(request, submission_id)
+    if submission is None:
+        return errors.not_found(request)
     if request.method != "POST":
         context = {"submission": submission, "title": history.title(submission)}
         return render(request, "detector/delete.html", context)
     retention.delete(submission)
-    messages.success(request, _("Deleted. The text, its verdict and everything that we derived from it are gone."))
+    messages.success(request, _("Deleted. The text and its verdict are gone."))
     return redirect("detector:history")
 
 
 @require_POST
 async def recheck(request: HttpRequest, submission_id: uuid.UUID) -> HttpResponse:
     """The same text once more, by the model that is in service now."""
-    return await to_result(await sync_to_async(_again)(request, submission_id))
+    again = await sync_to_async(_again)(request, submission_id)
+    return again if isinstance(again, HttpResponse) else await to_result(again)
 
 
-def find(request: HttpRequest, submission_id: uuid.UUID) -> Submission:
-    """The asker's own check. A stranger's and a deleted one are the same 404."""
+def find(request: HttpRequest, submission_id: uuid.UUID) -> Submission | None:
+    """The asker's own check. A stranger's and a deleted one are the same None."""
     try:
         return history.get(accounts.reader_of(request), submission_id)
     except Submission.DoesNotExist:
-        raise Http404 from None
+        return None
 
 
-def _again(request: HttpRequest, submission_id: uuid.UUID) -> Submission:
+def _again(request: HttpRequest, submission_id: uuid.UUID) -> Submission | HttpResponse:
     check_burst(request)
     before = find(request, submission_id)
+    if before is None:
+        return errors.not_found(request)
     return intake.accept(
         owner=accounts.owner_of(request),
         text=before.text,
@@ -78,16 +86,13 @@ def _again(request: HttpRequest, submission_id: uuid.UUID) -> Submission:
 
 
 def _is_finished(request: HttpRequest, submission_id: uuid.UUID) -> bool:
-    try:
-        return find(request, submission_id).is_finished
-    except Http404:
-        return True
+    submission = find(request, submission_id)
+    return submission is None or submission.is_finished
 
 
 def _fragment(request: HttpRequest, submission_id: uuid.UUID) -> HttpResponse:
-    try:
-        submission = find(request, submission_id)
-    except Http404:  # deleted meanwhile: loading the page again says so
+    submission = find(request, submission_id)
+    if submission is None:  # deleted meanwhile: loading the page again says so
         return HttpResponse(headers={"HX-Refresh": "true"})
     return _render(request, "detector/partials/check.html", submission)
 
@@ -121,5 +126,6 @@ def _about(submission: Submission) -> dict[str, Any]:
         "verdict": verdict,
         "runs": highlighting.runs(submission.text, verdict.segments, verdict.left_out),
         "left_out": [{"kind": kind, "characters": count} for kind, count in left_out.most_common()],
+        "min_words": submission.model_version.manifest["min_words"],
         "default_cap": submission.model_version.manifest["default_max_fpr"],
     }

@@ -18,6 +18,11 @@ HEADLINES: dict[str, Words] = {
     "human": _("No sign of AI writing found"),
     "insufficient": _("Not enough to judge"),
 }
+HUMAN_BUT_NEAR: Words = _("No clear sign of AI writing")
+SUMMARY_NEAR: Words = _(
+    "The text has traits of AI writing, but fewer than the limit asks for. Texts by people score like this too, so it "
+    "is not flagged."
+)
 SUMMARIES: dict[str, Words] = {
     "ai": _(
         "Most of this text reads like the output of a language model. That is a statement about the text, not about "
@@ -58,9 +63,9 @@ CONFIDENCE_MEANINGS: dict[tuple[str, str], Words] = {
     ("ai", "low"): _("The score passes only the loosest limit: more human texts reach it, so read with care."),
     ("mixed", "medium"): _("It rests on single passages, which are short, so it is never called high."),
     ("mixed", "low"): _("It rests on few passages, none of which is clear on its own."),
-    ("human", "high"): _("The score stays far below every limit that we have measured."),
-    ("human", "medium"): _("The score stays below every limit, though not far below."),
-    ("human", "low"): _("The score is near a limit: another excerpt of the same text could be judged differently."),
+    ("human", "high"): _("Of measured texts that score this low, fewer than one in twenty was by a model."),
+    ("human", "medium"): _("The probability is under even odds, but not so low that AI can be ruled out."),
+    ("human", "low"): _("The probability is over even odds, yet below the limit from which we flag."),
 }
 FAILURES: dict[str, Words] = {
     "deadline": _("It took longer than we let a check take, so we ended it."),
@@ -102,7 +107,7 @@ ENDLESS_WORDS = 100_000  # the upper end of a group of texts that has none
 def headline(submission: Submission) -> Words:
     """The verdict in a few words; what is going on while there is none."""
     if submission.status == Submission.Status.DONE:
-        return HEADLINES[submission.verdict.label]
+        return HUMAN_BUT_NEAR if is_near(submission.verdict) else HEADLINES[submission.verdict.label]
     if submission.status == Submission.Status.FAILED:
         return _("The check could not be finished")
     return _("Checking your text")
@@ -113,6 +118,16 @@ def label(submission: Submission) -> Words:
     if submission.status == Submission.Status.DONE:
         return LABELS[submission.verdict.label]
     return _("Not finished") if submission.status == Submission.Status.FAILED else _("In progress")
+
+
+def summary(verdict: Verdict) -> Words:
+    """What the verdict says about the text; empty for one that is none."""
+    return SUMMARY_NEAR if is_near(verdict) else SUMMARIES.get(verdict.label, "")
+
+
+def is_near(verdict: Verdict) -> bool:
+    """Not flagged, but so near a limit that "no sign" would say too much."""
+    return verdict.label == Verdict.Label.HUMAN and verdict.confidence == Verdict.Confidence.LOW
 
 
 def confidence_meaning(verdict: Verdict) -> Words:
