@@ -139,6 +139,8 @@ def only_the_pod_calculates(found: Import) -> bool:
 def devstack_works_before_anything_is_installed(found: Import) -> bool:
     if not within(found.module, "devstack"):
         return not within(found.target, "devstack")
+    if found.module == "devstack.django_commands" and found.lazy:  # run by the virtual environment's Python
+        return within(found.target, "django")
     return found.target.split(".")[0] in {*sys.stdlib_module_names, "devstack"}
 
 

@@ -33,7 +33,7 @@ def test_a_check_survives_the_death_of(product: Product, visitor: Visitor, part:
     found = visitor.verdict(address)
 
     assert found.label in ("human", "mixed", "ai")
-    (status, attempts, reservation), = product.rows(
+    ((status, attempts, reservation),) = product.rows(
         "SELECT s.status, s.attempts, r.status FROM detector_submission s JOIN billing_reservation r"
         " ON r.id = s.reservation_id WHERE s.id = %s",
         number,
