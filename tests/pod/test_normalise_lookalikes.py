@@ -2,7 +2,6 @@
 
 import pytest
 
-from gpujobs.pod.shared.confusables import CONFUSABLE, IDENTICAL, LATIN_CONFUSABLE
 from gpujobs.pod.shared.normalise import normalise
 
 ENGLISH = (
@@ -71,10 +70,3 @@ def test_it_leaves_real_words_and_symbols(text: str) -> None:
 def test_it_maps_each_letter_to_the_one_it_replaced() -> None:
     result = normalise("The pаper")
     assert (result.text[5], result.starts[5], result.ends[5]) == ("a", 5, 6)
-
-
-def test_it_has_a_table_of_foreign_letters_for_latin_ones() -> None:
-    for table in (IDENTICAL, CONFUSABLE, LATIN_CONFUSABLE):
-        assert all(len(key) == 1 and not key.isascii() and key.isalpha() for key in table)
-        assert all(len(value) == 1 and value.isascii() and value.isalpha() for value in table.values())
-    assert not CONFUSABLE.keys() & LATIN_CONFUSABLE.keys()

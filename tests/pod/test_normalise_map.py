@@ -5,7 +5,7 @@ import time
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from text_strategies import hostile_text, paragraph
+from text_strategies import hostile_text, paragraph, unhurried
 
 from gpujobs.pod.shared.normalise import normalise
 
@@ -13,6 +13,7 @@ FLOOD_CHARS = 100_000
 FLOOD_SECONDS = 3.0  # a quadratic rule takes minutes
 
 
+@unhurried
 @given(hostile_text)
 def test_it_maps_each_character_into_the_original(text: str) -> None:
     result = normalise(text)
@@ -22,6 +23,7 @@ def test_it_maps_each_character_into_the_original(text: str) -> None:
     assert list(result.ends) == sorted(result.ends)
 
 
+@unhurried
 @given(hostile_text)
 def test_it_maps_unchanged_characters_to_themselves(text: str) -> None:
     result = normalise(text)
@@ -30,6 +32,7 @@ def test_it_maps_unchanged_characters_to_themselves(text: str) -> None:
             assert text[start] == char
 
 
+@unhurried
 @given(hostile_text)
 @example("a-\nb-\nc-\nd")
 @example("e\u200b\u0301")
@@ -40,6 +43,7 @@ def test_it_changes_nothing_the_second_time(text: str) -> None:
     assert twice.text == once.text
 
 
+@unhurried
 @given(hostile_text)
 def test_it_leaves_no_disguise(text: str) -> None:
     clean = normalise(text).text
@@ -48,6 +52,7 @@ def test_it_leaves_no_disguise(text: str) -> None:
     clean.encode()
 
 
+@unhurried
 @given(paragraph, st.data())
 def test_it_is_blind_to_invisible_characters_anywhere(text: str, data: st.DataObject) -> None:
     at = data.draw(st.lists(st.integers(0, len(text)), max_size=20))

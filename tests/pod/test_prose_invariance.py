@@ -6,9 +6,9 @@ from collections.abc import Callable
 from itertools import pairwise
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from text_strategies import hostile_text, prose
+from text_strategies import hostile_text, prose, unhurried
 
 from gpujobs.pod.shared.prose import Reading, read
 
@@ -50,7 +50,7 @@ DRESSES: dict[str, Callable[[str], str]] = {
 
 
 @pytest.mark.parametrize("dress", DRESSES)
-@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+@unhurried
 @given(paragraphs=prose)
 def test_it_reads_the_same_prose_in(dress: str, paragraphs: list[str]) -> None:
     plain = "\n\n".join(paragraphs)
@@ -58,6 +58,7 @@ def test_it_reads_the_same_prose_in(dress: str, paragraphs: list[str]) -> None:
     assert read(dressed).text == read(plain).text == plain
 
 
+@unhurried
 @given(prose, st.data())
 def test_it_reads_the_same_prose_under_markdown_emphasis(paragraphs: list[str], data: st.DataObject) -> None:
     marks = st.sampled_from(["{}", "{}", "**{}**", "*{}*", "_{}_", "`{}`", "***{}***", "~~{}~~", "[{}](https://x.org)"])
@@ -68,6 +69,7 @@ def test_it_reads_the_same_prose_under_markdown_emphasis(paragraphs: list[str], 
     assert read("\n\n".join(dressed)).text == "\n\n".join(paragraphs)
 
 
+@unhurried
 @given(prose)
 def test_it_keeps_plain_paragraphs_whole(paragraphs: list[str]) -> None:
     reading = read("\n\n".join(paragraphs))
@@ -75,12 +77,14 @@ def test_it_keeps_plain_paragraphs_whole(paragraphs: list[str]) -> None:
     assert reading.words >= sum(len(text.split()) - text.count(" - ") for text in paragraphs)
 
 
+@unhurried
 @given(prose)
 def test_it_reads_its_own_reading_unchanged(paragraphs: list[str]) -> None:
     once = read("\n\n".join(paragraphs)).text
     assert read(once).text == once
 
 
+@unhurried
 @given(hostile_text)
 def test_it_maps_into_the_original_in_order(text: str) -> None:
     reading = read(text)
@@ -91,6 +95,7 @@ def test_it_maps_into_the_original_in_order(text: str) -> None:
     reading.text.encode()
 
 
+@unhurried
 @given(hostile_text)
 def test_it_names_whatever_it_leaves_out_once(text: str) -> None:
     """Each character of the original was read, is white space, was cleaned, or lies in exactly one LeftOut."""

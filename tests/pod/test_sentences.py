@@ -5,7 +5,7 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from text_strategies import hostile_text
+from text_strategies import hostile_text, unhurried
 
 from gpujobs.pod.shared.sentences import MAX_SENTENCE_CHARS, sentence_spans
 
@@ -44,6 +44,7 @@ def test_it_cuts_endless_lines_at_spaces_or_anywhere() -> None:
     assert [end - start for start, end in sentence_spans("x" * 4_500, "es")] == [2_000, 2_000, 500]
 
 
+@unhurried
 @given(hostile_text, st.sampled_from(["en", "es", "zh", "xx", ""]))
 def test_it_covers_any_text_without_gaps(text: str, language: str) -> None:
     text = text.encode("utf-8", "ignore").decode()

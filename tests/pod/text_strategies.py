@@ -1,6 +1,10 @@
 """What the property tests of the text rules draw: hostile strings, and prose of whole sentences."""
 
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
+
+# A busy machine is no failure: only the flood tests measure time.
+unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 # One of each kind that the rules treat, and the signs of Markdown, tables and code.
 _HOSTILE = (

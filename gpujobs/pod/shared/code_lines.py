@@ -1,6 +1,9 @@
 """Code that no fence marks: runs of lines which look like it. Conservative: prose about code is prose.
 
-code_runs()   lines -> ranges of lines. Pure; imports line_forms alone.
+    code_runs()         lines -> ranges of lines
+    dense_with_code()   one block of text -> is it code?
+
+Pure; imports line_forms alone.
 """
 
 from collections.abc import Iterator
@@ -11,6 +14,9 @@ from gpujobs.pod.shared.line_forms import ends_sentence
 
 CODE_MIN_SHARE = 0.5  # of the lines of a run that must be code by themselves
 CODE_MAX_FUNCTION_WORDS = 1
+CODE_MIN_DENSITY = 0.04  # signs a character, in code on one line
+GRAMMAR_MIN_SHARE = 0.03  # of the words must be "the", "of", "que" …: prose has 0.2 and more, formulas included
+DENSITY_MIN_CHARS = 40
 PROSE_LINE_CHARS = 160  # longer lines are paragraphs
 
 _STRONG_CODE = regex.compile(
@@ -28,6 +34,7 @@ _STRONG_CODE = regex.compile(
     | (?:sudo|apt-get|pip|npm|git|docker|curl|cd|ls|mkdir)\s+[\w./-]+(?:\s+[-\w./:=]+)*$
     | (?:SELECT|INSERT\s+INTO|UPDATE|DELETE\s+FROM|CREATE\s+TABLE|ALTER\s+TABLE)\s.*
     | (?:FROM|WHERE|(?:LEFT\s|INNER\s)?JOIN|GROUP\s+BY|ORDER\s+BY|VALUES)\s.*[;,=()\w]$
+    | \\[A-Za-z]+\*?(?:\[[^\]]*\])?(?:\{[^{}]*\})+\s*$
     | (?://|/\*|\*/|--\s).*$ | @\w+(?:\(.*\))?$ | [{}()\[\];,]+\s*$
     | </?(?!(?:b|i|em|strong|a|span|u|s|br|p)\b)[A-Za-z][\w:-]*(?:\s[^<>]*)?/?>(?:.*>)?\s*$ | <!(?:--|DOCTYPE).*
     | (?:[\w.\[\]'"]+(?:\s*,\s*[\w.\[\]'"]+)*)\s*(?:[-+*/%|&^]|<<|>>)?=\s*(?!=)\S.*$
@@ -42,6 +49,7 @@ _FUNCTION_WORD = regex.compile(
     r"\b(?:the|of|and|to|that|is|was|a|an|it|as|he|she|they|you|de|la|que|el|en|los|las|un|una|se|por)\b",
     regex.IGNORECASE,
 )
+_WORD = regex.compile(r"\w+")
 _CODE_SIGN = regex.compile(r"[{}\[\]=<>;_\\$#@&|*+`^~/]|\(\)|::|->|==|!=")
 
 
@@ -59,6 +67,14 @@ def code_runs(lines: list[str], free: list[bool]) -> Iterator[range]:
         if (size > 1 and hits >= CODE_MIN_SHARE * size) or _is_certain(lines[i]):
             yield range(i, end)
         i = end
+
+
+def dense_with_code(text: str) -> bool:
+    """Whether a block, its Markdown already gone, has many signs and no grammar."""
+    signs = len(_CODE_SIGN.findall(text))
+    if len(text) < DENSITY_MIN_CHARS or signs < CODE_MIN_DENSITY * len(text):
+        return False
+    return len(_FUNCTION_WORD.findall(text)) < GRAMMAR_MIN_SHARE * len(_WORD.findall(text))
 
 
 def _end_of_run(lines: list[str], free: list[bool], strong: list[bool], begin: int) -> int:
@@ -90,7 +106,7 @@ def _is_weak(line: str) -> bool:
     stripped = line.strip()
     if line.startswith(("    ", "\t", "  ")) and not ends_sentence(line):
         return True
-    return len(_CODE_SIGN.findall(stripped)) * 8 >= len(stripped) > 0
+    return len(_CODE_SIGN.findall(stripped)) * 8 >= len(stripped) > 0 and not ends_sentence(line)
 
 
 def _is_certain(line: str) -> bool:

@@ -11,7 +11,7 @@ _UNICODE = """
 αa ΑA ΒB ΕE ϜF ΗH ιi ϳj ͿJ ΚK ΙI ΜM ϺM ΝN οo σo ΟO ρp ΡP ΤT υu νv ΧX γy ΥY ΖZ
 аa АA Ьb ВB сc СC ԁd еe ҽe ЕE ԌG һh НH
 іi ꙇi ӏl јj ЈJ КK ІI ӀI МM оo ОO рp РP ԛq гr ѕs ЅS ТT ѵv ѴV ѡw ԝw ԜW хx ХX уy үy УY ҮY
-ᎪA Ꮟb ᏴB ꮯc ᏟC Ꮷd ᎠD ᎬE ᏀG ᏻG Ꮒh ᎻH ꭵi Ꭵi ᎫJ ᏦK ᏞL ᎷM ᏢP ꮁr ᎡR ᏒR ꮪs ᏕS ᏚS ᎢT ꮩv ᏙV ꮃw ᎳW ᏔW ᎩY ᎽY ꮓz ᏃZ
+ᎪA Ꮟb ᏴB ꮯc ᏟC Ꮷd ᎠD ᎬE ᏀG ᏳG ᏻg ᴦr Ꮒh ᎻH ꭵi Ꭵi ᎫJ ᏦK ᏞL ᎷM ᏢP ꮁr ᎡR ᏒR ꮪs ᏕS ᏚS ᎢT ꮩv ᏙV ꮃw ᎳW ᏔW ᎩY ᎽY ꮓz ᏃZ
 ᗅA ᑲb ᖯb ᗷB ᑯd ᗞD ᗪD ᖴF ᕼH ᒍJ ᒪL ᗰM ᑭP ᖇR ᑌU ᐯV ᕁx ᕽx
 ꓮA ꓐB ꓚC ꓒd ꓓD ꓰE ꓝF ꓖG ꓧH ꓙJ ꓗK ꓲI ꓡL ꓟM ꓠN ꓳO ꓑP ꓣR ꓢS ꓔT ꓴU ꓦV ꓪW ꓫX ꓬY ꓜZ
 𖽀A 𖼨l 𖼖L 𖼵R 𖼺S 𖼊T 𖽂U 𖼈V 𖽃Y 𐊠A 𐊡B 𐊢C 𐊥F 𐋏H 𐊰M 𐊫O 𐊱T 𐊴X 𐊲Y 𐊂B 𐊆E 𐊇F 𐊊l 𐊒O 𐊕P 𐊖S 𐊗T 𐊐X
@@ -24,7 +24,7 @@ _SIMILAR = """
 κk ηn τt ωw χx εe άa έe ήn ίi ϊi όo ύu ώw ςs ΆA ΈE ΉH ΊI ΌO ΎY
 """
 _LATIN = """
-ɑa ƄB ꞴB ᴄc ꬲe ꬵf ꞙf ẝf ꞘF ɡg ᶃg ƍg ɪi ɩi ƖI ǀl ᴏo ᴑo ꬽo ꭇr ꭈr ƦR ꜱs ƽs ꞟu ᴜu ꭎu ꭒu ʋu ᴠv ɯw ᴡw ꞳX ɣy ᶌy ʏy ỿy ꭚy ᴢz
+ɑa ꞲJ ƄB ꞴB ᴄc ꬲe ꬵf ꞙf ẝf ꞘF ɡg ᶃg ƍg ɪi ɩi ƖI ǀl ᴏo ᴑo ꬽo ꭇr ꭈr ƦR ꜱs ƽs ꞟu ᴜu ꭎu ꭒu ʋu ᴠv ɯw ᴡw ꞳX ɣy ᶌy ʏy ỿy ꭚy ᴢz
 ᴀa ʙb ᴅd ᴇe ꜰf ɢg ʜh ᴊj ᴋk ʟl ᴍm ɴn ᴘp ꞯq ʀr ᴛt
 """
 

@@ -3,7 +3,7 @@
     read()          original -> Reading: clean characters, find blocks, clean inside the prose, put it on one line each
     count_words()   words as people count them
 
-Training, evaluation, pod and site call read() alike. Pure; imports normalise, blocks, inline.
+Training, evaluation, pod and site call read() alike. Pure; imports normalise, blocks, inline, code_lines.
 Whatever of the original is neither in `text` nor white space nor a cleaned character lies in exactly one LeftOut.
 Offsets are code points of the original.
 """
@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import regex
 
 from gpujobs.pod.shared.blocks import PROSE, Block, find_blocks
+from gpujobs.pod.shared.code_lines import dense_with_code
 from gpujobs.pod.shared.hyphenation import join_hyphenated
 from gpujobs.pod.shared.inline import clean_inline
 from gpujobs.pod.shared.mapped import Mapped, join
@@ -28,9 +29,11 @@ BLOCK_JOINER = "\n\n"
 _LINE_ENDS = regex.compile(r"[ \t]*\n\s*")
 _OPENING_DASH = regex.compile(r"\s*[\u2013\u2014]+[ \t]*")
 _LETTER = regex.compile(r"\p{L}")
-_WORD = regex.compile(
-    r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]"
-    r"|[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}]|['\u2019\-.,:/@&](?=[\p{L}\p{N}]))*+"
+_SINGLE = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
+_IN_WORD = rf"[[\p{{L}}\p{{M}}\p{{N}}]--[{_SINGLE}]]"
+# The first character of each word: no group repeats, so that one word of millions of characters takes no memory.
+_WORD_START = regex.compile(
+    rf"[{_SINGLE}]|(?<!{_IN_WORD})(?<!{_IN_WORD}['\u2019\-.,:/@&])[{_IN_WORD}--\p{{M}}]", regex.V1
 )
 
 
@@ -97,7 +100,7 @@ def count_words(text: str) -> int:
 
     Scripts without spaces (Chinese, Japanese, Thai …) count by character: such a text is not "too short".
     """
-    return sum(1 for _ in _WORD.finditer(text))
+    return sum(1 for _ in _WORD_START.finditer(text))
 
 
 def _read_block(body: Mapped, block: Block, counts: "Counter[str]") -> tuple[Mapped, list[tuple[str, int, int]]]:
@@ -111,6 +114,8 @@ def _read_block(body: Mapped, block: Block, counts: "Counter[str]") -> tuple[Map
     cleaned, gaps = clean_inline(body, counts)
     if not _LETTER.search(cleaned.text):
         return cleaned.cut(0, 0), [_whole("other" if not gaps else gaps[0][0], body)] if body.text.strip() else []
+    if dense_with_code(cleaned.text):
+        return cleaned.cut(0, 0), [_whole("code", body)]
     line = join_hyphenated(cleaned, counts).rewrite(_LINE_ENDS, lambda _: " ")
     return layout(line, counts), gaps
 

@@ -10,6 +10,7 @@ import regex
 from gpujobs.pod.shared.line_forms import bullet, ends_sentence
 
 TABLE_MIN_LINES = 3  # for columns made of spaces or commas
+PAIRS_MIN_LINES = 5  # for two columns with one comma between them
 TAB_TABLE_MIN_LINES = PIPE_TABLE_MIN_LINES = 2
 TABLE_MAX_WORDS_PER_FIELD = 5  # with tabs
 COLUMNS_MAX_WORDS_PER_FIELD = 3  # with spaces: justified prose has gaps, too
@@ -94,7 +95,7 @@ def _right(line: str, begin: int) -> int:
     return match.start() if match else len(line.rstrip())
 
 
-_NUMERIC = regex.compile(r"[\s\"']*[-+$\u20ac\u00a3]?\d[\d.,:/% -]*[\s\"']*$")
+_NUMERIC = regex.compile(r"[\s\"']*(?:0x[0-9A-Fa-f]+|[-+$\u20ac\u00a3]?\d[\d.,:/% -]*)[\s\"']*$")
 
 
 def _comma_run(lines: list[str], free: list[bool]) -> Iterator[range]:
@@ -106,12 +107,14 @@ def _comma_run(lines: list[str], free: list[bool]) -> Iterator[range]:
             return counts[i] == counts[i - 1]
 
         def starts(i: int, counts: list[int] = counts) -> bool:
-            return counts[i] >= 2
+            return counts[i] >= 1
 
         for run in _runs(len(lines), joins, starts):
             fields = [field for i in run for field in lines[i].strip().split(mark)]
             short = sum(map(len, fields)) <= TABLE_MAX_FIELD_CHARS * len(fields)
             tight = sum(not field.startswith(" ") for field in fields) == len(fields)
             numbers = sum(bool(_NUMERIC.match(field)) for field in fields)
+            if len(fields) == 2 * len(run) and (len(run) < PAIRS_MIN_LINES or numbers * 2 < len(fields)):
+                continue
             if len(run) >= TABLE_MIN_LINES and short and (tight or numbers * 3 >= len(fields)):
                 yield run
