@@ -18,6 +18,8 @@ OLDEST_PYTHON = (3, 11)
 RUN_EXTRAS = ("cpu", "dev")
 ALL_EXTRAS = ("cpu", "dev", "train", "test", "lint")
 STAMP = ".inkcloak-installed"
+UNPACKING = "Installing collected packages:"  # pip's last word before it falls silent for the longest part
+TELLING = ("Collecting", "Downloading", "Building", "Obtaining")
 
 
 def ensure(checkout: Checkout, extras: Iterable[str], supervisor: Supervisor) -> None:
@@ -78,8 +80,18 @@ def _install(checkout: Checkout, wanted: set[str], supervisor: Supervisor) -> No
         log=log,
         cwd=checkout.root,
         env=dict(os.environ) | quiet,
+        detail=lambda: _pip_says(log, checkout.site_packages),
     )
     (checkout.venv / STAMP).write_text(json.dumps({"key": _key(checkout), "extras": sorted(wanted)}))
+
+
+def _pip_says(log: Path, site_packages: Path) -> str:
+    """pip's last line about one package; while it unpacks, when it says nothing, how many it has put in place."""
+    lines = log.read_text(errors="replace").splitlines()
+    if any(line.startswith(UNPACKING) for line in lines):
+        total = next(line for line in lines if line.startswith(UNPACKING)).count(",") + 1
+        return f"unpacked {min(total, len(list(site_packages.glob('*.dist-info'))))} of {total} packages"
+    return next((line.strip() for line in reversed(lines) if line.strip().startswith(TELLING)), "")
 
 
 def _make_venv(checkout: Checkout, supervisor: Supervisor, log: Path) -> None:

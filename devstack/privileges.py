@@ -11,7 +11,7 @@ import os
 import pwd
 import signal
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -87,6 +87,8 @@ def server_identity(data: Path, binary: Path) -> Identity | None:
     uid, gid = user.pw_uid, user.pw_gid
     if data.exists() and data.stat().st_uid != 0:
         uid, gid = data.stat().st_uid, data.stat().st_gid
+    if not _may_enter(binary, uid, gid):  # installed with a strict umask
+        return Identity(uid, gid, _passing_capability(binary, (CAP_DAC_OVERRIDE,)))
     closed = [path for path in (data, binary) if not _may_reach(path, uid, gid)]
     return Identity(uid, gid, _passing_capability(closed[0]) if closed else None)
 
@@ -96,20 +98,21 @@ def _may_reach(path: Path, uid: int, gid: int) -> bool:
     return all(_may_enter(folder, uid, gid) for folder in path.absolute().parents if folder.exists())
 
 
-def _may_enter(folder: Path, uid: int, gid: int) -> bool:
-    status = folder.stat()
+def _may_enter(path: Path, uid: int, gid: int) -> bool:
+    """The execute bit: to pass through a folder, or to run a program."""
+    status = path.stat()
     shift = 6 if status.st_uid == uid else 3 if status.st_gid == gid else 0
     return bool(status.st_mode >> shift & 1)
 
 
-def _passing_capability(path: Path) -> int:
+def _passing_capability(path: Path, fitting: Sequence[int] = (CAP_DAC_READ_SEARCH, CAP_DAC_OVERRIDE)) -> int:
     """The weakest capability of ours that passes through any folder; containers may lack the weaker one."""
     permitted = _permitted_capabilities()
-    for capability in (CAP_DAC_READ_SEARCH, CAP_DAC_OVERRIDE):
+    for capability in fitting:
         if permitted >> capability & 1:
             return capability
     raise DevstackError(
-        f"PostgreSQL must not run as root, and {UNPRIVILEGED_USER} may not enter the folders above {path}. "
+        f"PostgreSQL must not run as root, and {UNPRIVILEGED_USER} may not get to {path}. "
         "Work as an ordinary user, move the checkout, or set DATABASE_URL."
     )
 

@@ -133,10 +133,12 @@ class Supervisor:
         identity: Identity | None = None,
         stdin: str = "",
         show: bool = False,
+        detail: Callable[[], str] | None = None,
     ) -> None:
         """Run one command to its end with progress. Raises DevstackError with its last words if it fails.
 
         show: print what it said on standard output (and keep that out of the log: it may be a password).
+        detail: what to show beside the elapsed time; its log's last line unless given.
         """
         with (
             self.console.step(title) as step,
@@ -155,7 +157,7 @@ class Supervisor:
                 env=dict(env),
                 preexec_fn=before_exec(signal.SIGKILL, identity),
             )
-            self._finish(process, step, log)
+            self._finish(process, step, log, detail or (lambda: "".join(last_lines(log, 1))))
             if process.returncode:
                 raise DevstackError(f"{title}: failed, it {describe_exit(process.returncode)}.\n{_excerpt(log)}")
             shown.seek(0)
@@ -163,12 +165,12 @@ class Supervisor:
         if said.strip():
             self.console.line(said.rstrip("\n"))
 
-    def _finish(self, process: subprocess.Popen[bytes], step: Step, log: Path) -> None:
+    def _finish(self, process: subprocess.Popen[bytes], step: Step, log: Path, detail: Callable[[], str]) -> None:
         child = Child(Program(name=step.title, argv=(), log=log, cwd=log.parent, stops=_STEP_STOPS))
         child.process = process
 
         def ended() -> bool:
-            step.note("".join(last_lines(log, 1)))
+            step.note(detail())
             return process.poll() is not None
 
         try:

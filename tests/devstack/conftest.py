@@ -1,10 +1,14 @@
 """`stacks`: real tiny stacks (supervisor, PostgreSQL, Redis, a page), each in its own folder and ended."""
 
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))  # whatever pytest's import mode is
+
 from tiny_harness import TinyStack, eventually
 
 from devstack import ports

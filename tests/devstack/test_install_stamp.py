@@ -56,3 +56,12 @@ def test_every_extra_of_the_project_is_installed_for_the_tests():
 
     project = tomllib.loads((Path(install.__file__).parents[1] / "pyproject.toml").read_text())["project"]
     assert set(install.ALL_EXTRAS) == set(project["optional-dependencies"])
+
+
+def test_it_tells_what_pip_does_and_counts_while_pip_is_silent(tmp_path):
+    log = tmp_path / "install.log"
+    log.write_text("Collecting celery\n  Downloading celery-5.whl (1 MB)\nWARNING: elsewhere\n")
+    assert install._pip_says(log, tmp_path) == "Downloading celery-5.whl (1 MB)"
+    log.write_text(log.read_text() + "Installing collected packages: a, b, c\n  Attempting uninstall: a\n")
+    (tmp_path / "a-1.dist-info").mkdir()
+    assert install._pip_says(log, tmp_path) == "unpacked 1 of 3 packages"
