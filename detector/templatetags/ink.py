@@ -6,9 +6,10 @@ Numbers follow the page's language. A share that is not whole is never shown as 
 from datetime import datetime, timedelta
 
 from django import template
+from django.conf import settings
 from django.template import Context
 from django.utils import timezone
-from django.utils.formats import date_format, number_format
+from django.utils.formats import date_format, get_format, number_format
 from django.utils.functional import Promise
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -40,6 +41,18 @@ def here(context: Context) -> str:
     if request is None or request.method not in ("GET", "HEAD"):
         return "/"
     return str(request.get_full_path())
+
+
+@register.simple_tag
+def free_words() -> int:
+    """Words a month of an account that pays nothing."""
+    return int(settings.FREE_WORDS_PER_MONTH)
+
+
+@register.simple_tag
+def group_separator() -> str:
+    """What stands between thousands in the page's language, so that scripts write numbers like the server."""
+    return str(get_format("THOUSAND_SEPARATOR"))
 
 
 @register.filter

@@ -58,8 +58,8 @@ REASONS: dict[str, Words] = {
 }
 CONFIDENCES: dict[str, Words] = {"high": _("high"), "medium": _("medium"), "low": _("low")}
 CONFIDENCE_MEANINGS: dict[tuple[str, str], Words] = {
-    ("ai", "high"): _("The score passes the strictest limit that we have measured."),
-    ("ai", "medium"): _("The score passes the default limit, but not the strictest one."),
+    ("ai", "high"): _("The score passes the strictest of our limits."),
+    ("ai", "medium"): _("The score passes the default limit, but no stricter one."),
     ("ai", "low"): _("The score passes only the loosest limit: more human texts reach it, so read with care."),
     ("mixed", "medium"): _("It rests on single passages, which are short, so it is never called high."),
     ("mixed", "low"): _("It rests on few passages, none of which is clear on its own."),

@@ -4,7 +4,6 @@
 (() => {
   const root = document.documentElement;
   const language = root.lang || "en";
-  const number = new Intl.NumberFormat(language);
   root.classList.add("js");
 
   // --- Times in the reader's own zone -------------------------------------------------------------
@@ -62,6 +61,7 @@
     const counts = form.querySelector("[data-counts]");
     const price = form.querySelector("[data-price]");
     const promise = limits.textContent;
+    const number = { format: (value) => String(value).replace(/\B(?=(\d{3})+$)/g, form.dataset.group) };
     const least = Number(form.dataset.minWords), most = Number(form.dataset.maxCharacters);
     let waiting = 0, speaking = 0;
 
@@ -83,7 +83,7 @@
       const [sentence, kind] = verdictOn(words, length);
       limits.textContent = sentence;
       limits.className = `limits ${kind}`;
-      if (price) price.textContent = words && form.dataset.cost ? `(${form.dataset.cost.replace("{n}", number.format(words))})` : "";
+      if (price) price.textContent = words && form.dataset.cost ? ` (${form.dataset.cost.replace("{n}", number.format(words))})` : "";
       clearTimeout(speaking);
       speaking = setTimeout(() => { if (words && say.textContent !== sentence) say.textContent = sentence; }, ANNOUNCE_MS);
     };
