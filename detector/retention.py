@@ -33,8 +33,7 @@ def delete(submission: Submission) -> None:
 
 def _forget_scores(runs: "QuerySet[GpuRun]") -> None:
     """Offsets tell the shape of a text: the last text of a run takes them along."""
-    ended = runs.filter(submissions__isnull=True, result__isnull=False).exclude(status__in=GpuRun.IN_FLIGHT)
-    ended.update(result=None)
+    runs.filter(submissions__isnull=True, result__isnull=False).update(result=None)
 
 
 def forget_expired(*, now: datetime) -> int:

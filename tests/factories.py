@@ -48,7 +48,7 @@ MANIFEST: dict[str, Any] = {
     "rate_card": [
         {"language": "en", "genre": "any", "words": [50, 100_000], "k": 8, "n": 900, "low": 0.004, "high": 0.017},
         {"language": "en", "genre": "any", "words": [100, 199], "k": 2, "n": 300, "low": 0.002, "high": 0.024},
-        {"language": "en", "genre": "essay", "words": [50, 100_000], "k": 1, "n": 200, "low": 0.001, "high": 0.028},
+        {"language": "en", "genre": "essay", "words": [120, 160], "k": 1, "n": 200, "low": 0.001, "high": 0.028},
     ],
 }
 

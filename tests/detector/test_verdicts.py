@@ -151,6 +151,18 @@ def test_it_cuts_a_window_around_what_was_left_out() -> None:
     assert (before.label, after.label) == ("ai", "ai")
 
 
+def test_a_character_between_two_windows_is_in_one_of_them() -> None:
+    """One ligature is three letters to the model, and a window may end inside of it."""
+    text = samples.HUMAN.replace("daughters", "daughters of the oﬃce", 1)
+    reading = prose.read(text)
+    inside = reading.text.index("office") + 2
+    windows = (WindowScore(0, inside, 0.0, 0.99), WindowScore(inside, len(reading.text), 0.0, 0.98))
+    found = verdicts.judge(reading, TextOut("t", 0.0, 0.99, windows, 10), MANIFEST, language="en")
+    first, second = found.segments
+    assert text[: first.end].endswith("oﬃ")
+    assert (first.end, second.end) == (second.start, len(text))
+
+
 def test_its_offsets_are_code_points_of_the_original() -> None:
     start = "🙂🙂 \u200b"
     found = judge(start + samples.HUMAN + "\u200b " + samples.AI, 0.99, 0.98)

@@ -176,6 +176,7 @@ class Visitor:
 
     def __init__(self, product: Product) -> None:
         self.http = httpx.Client(base_url=product.url, timeout=60, follow_redirects=True)
+        self.statuses: set[int] = set()
 
     def form(self) -> dict[str, str]:
         """The hidden fields of the front page's form."""
@@ -196,6 +197,7 @@ class Visitor:
             answer = self.http.get(address)
         except httpx.TransportError:
             return ""
+        self.statuses.add(answer.status_code)
         return answer.text if answer.status_code == 200 else ""
 
     def verdict(self, address: str) -> Shown:

@@ -33,6 +33,7 @@ def test_a_check_survives_the_death_of(product: Product, visitor: Visitor, part:
     found = visitor.verdict(address)
 
     assert found.label in ("human", "mixed", "ai")
+    assert visitor.statuses <= {200, 503}, "a page of ours, whatever is away"
     ((status, attempts, reservation),) = product.rows(
         "SELECT s.status, s.attempts, r.status FROM detector_submission s JOIN billing_reservation r"
         " ON r.id = s.reservation_id WHERE s.id = %s",

@@ -71,7 +71,8 @@ def test_it_never_repeats_a_value_that_may_be_secret(monkeypatch) -> None:
 
 def start(**changes: str) -> subprocess.CompletedProcess[str]:
     """`manage.py check` as in production, with these changes."""
-    environment = os.environ | {"DEBUG": "0", "ALLOWED_HOSTS": "inkcloak.example", "SECRET_KEY": "0123456789abcdef" * 4} | changes
+    production = {"DEBUG": "0", "ALLOWED_HOSTS": "inkcloak.example", "SECRET_KEY": "0123456789abcdef" * 4}
+    environment = os.environ | production | changes
     command = [sys.executable, "manage.py", "check", "--deploy", "--fail-level", "WARNING"]
     return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60, check=False)
 
