@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 from django.http import HttpResponse
 
 VOID = {"meta", "link", "input", "br", "hr", "img"}
-UNSEEN = {"script", "style", "head"}
+BLOCKS = {"dt", "dd", "td", "th", "li", "p", "h1", "h2", "summary", "option", "button", "a"}
 
 
 @dataclass
@@ -36,6 +36,8 @@ class _Reader(HTMLParser):
     def handle_endtag(self, tag: str) -> None:
         while self.open and self.open.pop().tag != tag:
             pass
+        if tag in BLOCKS:  # what stands apart on the page stands apart in its words
+            self.handle_data(" ")
 
     def handle_data(self, data: str) -> None:
         for element in self.open:

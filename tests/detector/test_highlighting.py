@@ -103,9 +103,7 @@ def test_it_marks_exactly_the_characters_of_the_segments(case: tuple[str, list[A
 
 @pytest.mark.parametrize("text", [samples.AI, samples.HUMAN + "\n\n```\ncode()\n```\n\n" + samples.AI])
 @pytest.mark.parametrize("probability", [0.99, 0.01])
-def test_its_share_is_the_verdicts_number(
-    alice: User, champion: ModelVersion, text: str, probability: float
-) -> None:
+def test_its_share_is_the_verdicts_number(alice: User, champion: ModelVersion, text: str, probability: float) -> None:
     verdict = factories.checked(factories.owner(alice), text, probability=probability).verdict
     found = highlighting.runs(text, verdict.segments, verdict.left_out)
     assert highlighting.ai_share(found) == verdict.ai_fraction
