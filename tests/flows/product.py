@@ -112,11 +112,11 @@ class Product:
             return None
         return int(lines[0]) if len(lines) > 7 and lines[7].strip() == "ready" else None
 
-    def kill(self, part: str) -> None:
-        """kill -9, and back only when another process has taken its place."""
+    def kill(self, part: str, *, meanwhile: Callable[[], object]) -> None:
+        """kill -9; does `meanwhile` again and again until another process has taken its place."""
         before = eventually(lambda: self.pid(part))
         os.kill(before, signal.SIGKILL)
-        eventually(lambda: (now := self.pid(part)) and now != before)
+        eventually(lambda: (meanwhile(), (now := self.pid(part)) and now != before)[1])
 
     # --- Rows, messages, commands ---
 

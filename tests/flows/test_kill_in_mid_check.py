@@ -28,12 +28,12 @@ def test_a_check_survives_the_death_of(product: Product, visitor: Visitor, part:
     address = visitor.post(LONG)
     number = number_of(address)
     eventually(lambda: is_being_scored(product, number))
-    product.kill(part)
+    product.kill(part, meanwhile=lambda: (visitor.page(address), visitor.page("/"), visitor.page("/history/")))
 
     found = visitor.verdict(address)
 
     assert found.label in ("human", "mixed", "ai")
-    assert visitor.statuses <= {200, 503}, "a page of ours, whatever is away"
+    assert visitor.statuses <= {200, 503}, "a page that says so, whatever is away"
     ((status, attempts, reservation),) = product.rows(
         "SELECT s.status, s.attempts, r.status FROM detector_submission s JOIN billing_reservation r"
         " ON r.id = s.reservation_id WHERE s.id = %s",
