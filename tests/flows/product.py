@@ -7,7 +7,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -117,6 +118,19 @@ class Product:
         before = eventually(lambda: self.pid(part))
         os.kill(before, signal.SIGKILL)
         eventually(lambda: (meanwhile(), (now := self.pid(part)) and now != before)[1])
+
+    @contextmanager
+    def away(self, part: str) -> Iterator[None]:
+        """kill -9, and nobody starts it again before the block ends: the supervisor sleeps meanwhile."""
+        assert self.process is not None
+        before = eventually(lambda: self.pid(part))
+        self.process.send_signal(signal.SIGSTOP)
+        try:
+            os.kill(before, signal.SIGKILL)
+            yield
+        finally:
+            self.process.send_signal(signal.SIGCONT)
+        eventually(lambda: (now := self.pid(part)) and now != before)
 
     # --- Rows, messages, commands ---
 
