@@ -17,14 +17,14 @@ import httpx
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "inkcloak.settings")
 django.setup()
 
-from detector.models import Submission  # noqa: E402  needs django.setup()
+from gpujobs.models import GpuRun  # noqa: E402  needs django.setup()
 
 WARM_UP_CHECKS = 3
 CHECKS = 30
 REST_TARGET_MS = 100
 
-PARAGRAPH = """The harbour office keeps a ledger of every boat that comes in, and for forty years the same woman wrote it
-by hand. She began each entry with the weather, because she held that a boat and its weather could not be told apart,
+PARAGRAPH = """The harbour office keeps a ledger of every boat that comes in, and for forty years the same woman wrote
+it by hand. She began each entry with the weather, because she held that a boat and its weather could not be told apart,
 and she ended it with a remark that nobody had asked for. When the port authority bought a computer she went on writing,
 and a clerk typed her pages in the evening. The clerk left out the remarks at first. Then an insurer asked why a trawler
 had docked a day late, and the only answer in the building was one of her remarks, about a broken winch and a crew that
@@ -50,8 +50,8 @@ def check(client: httpx.Client) -> tuple[float, int]:
         page = client.get(page.url)
     taken = (time.perf_counter() - begin) * 1000
     page.raise_for_status()
-    submission = Submission.objects.select_related("run").get(pk=str(page.url).rstrip("/").rsplit("/", 1)[-1])
-    return taken, submission.run.execution_ms
+    run = GpuRun.objects.get(submissions=str(page.url).rstrip("/").rsplit("/", 1)[-1])
+    return taken, run.execution_ms or 0
 
 
 def _hidden(html: str, name: str) -> str:
