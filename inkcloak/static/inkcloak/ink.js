@@ -4,7 +4,6 @@
 (() => {
   const root = document.documentElement;
   const language = root.lang || "en";
-  root.classList.add("js");
 
   // --- Times in the reader's own zone -------------------------------------------------------------
   const clock = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" });
