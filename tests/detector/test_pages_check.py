@@ -9,6 +9,7 @@ import page_reading as pages
 import pytest
 import samples
 from asgiref.sync import async_to_sync
+from django.conf import settings as product
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.http import HttpResponse
 from django.test import AsyncClient, Client
@@ -275,4 +276,4 @@ def use_up(client: Client) -> None:
     address = keyed_address(client.get("/").wsgi_request)
     visitor = Owner(visitor=uuid.uuid4(), address_key=address)
     now = timezone.now()
-    quota.reserve(allowance=allowance_of(visitor, now), amount=5, now=now)
+    quota.reserve(allowance=allowance_of(visitor, now), amount=product.VISITOR_CHECKS_PER_DAY, now=now)

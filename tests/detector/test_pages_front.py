@@ -8,10 +8,11 @@ from pathlib import Path
 import factories
 import page_reading as pages
 import pytest
-from django.conf import settings
+from django.conf import settings as product
 from django.contrib.sessions.models import Session
 from django.test import Client
 from django.utils import timezone
+from pytest_django import Settings
 
 from billing import quota
 from billing.accounts import Owner, allowance_of, client_address, keyed_address
@@ -19,7 +20,7 @@ from billing.models import User
 from detector.views.samples import SAMPLES, text_of
 from gpujobs.models import ModelVersion
 
-STATIC = Path(settings.BASE_DIR) / "inkcloak" / "static" / "inkcloak"
+STATIC = Path(product.BASE_DIR) / "inkcloak" / "static" / "inkcloak"
 FIRST_VISIT_BYTES = 100_000
 
 pytestmark = pytest.mark.django_db
@@ -35,7 +36,7 @@ def test_it_offers_a_labelled_box_with_the_limits_of_the_model(client: Client, c
 
 def test_it_makes_no_session_for_somebody_who_only_looks(client: Client, champion: ModelVersion) -> None:
     page = client.get("/")
-    assert settings.SESSION_COOKIE_NAME not in page.cookies
+    assert product.SESSION_COOKIE_NAME not in page.cookies
     assert Session.objects.count() == 0
 
 
@@ -44,19 +45,21 @@ def test_each_form_has_a_number_of_its_own(client: Client, champion: ModelVersio
     assert len({uuid.UUID(nonce) for nonce in nonces}) == 2
 
 
-def test_it_says_what_a_visitor_has_left(client: Client, champion: ModelVersion) -> None:
+def test_it_says_what_a_visitor_has_left(client: Client, champion: ModelVersion, settings: Settings) -> None:
+    settings.VISITOR_CHECKS_PER_DAY = 5
     address = keyed_address(client.get("/").wsgi_request)
-    visitor = Owner(visitor=uuid.uuid4(), address_key=address)
+    allowance = allowance_of(Owner(visitor=uuid.uuid4(), address_key=address), timezone.now())
     assert "5 of 5 free checks left today" in pages.words(client.get("/"))
-    quota.reserve(allowance=allowance_of(visitor, timezone.now()), amount=5, now=timezone.now())
+    quota.reserve(allowance=allowance, amount=5, now=timezone.now())
     text = pages.words(client.get("/"))
     assert "Today's free checks are used. The next is free" in text
     assert "Create a free account" in text
 
 
 def test_it_says_what_an_account_has_left(
-    client_of: Callable[[User], Client], alice: User, champion: ModelVersion
+    client_of: Callable[[User], Client], alice: User, champion: ModelVersion, settings: Settings
 ) -> None:
+    settings.FREE_WORDS_PER_MONTH = 10_000
     owner = factories.owner(alice)
     quota.reserve(allowance=allowance_of(owner, timezone.now()), amount=750, now=timezone.now())
     assert "9,250 of 10,000 words left this month" in pages.words(client_of(alice).get("/"))
