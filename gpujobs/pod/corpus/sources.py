@@ -19,7 +19,9 @@ CANON = "canon"  # the domain of famous texts: measured on, never trained on
 LICENCES = (  # each allows use in a commercial product; see docs/corpus.md for what each asks in return
     "public domain",
     "CC0-1.0",
+    "CC-BY-SA-3.0",
     "MIT",
+    "BSD-2-Clause",
     "GPL-2.0-only",
     "GPL-2.0-or-later",
     "GPL-3.0-or-later",
