@@ -29,7 +29,7 @@ from gpujobs.pod.score import DEFAULT_THREADS, Raw, Reader, load_parts
 from gpujobs.pod.shared.decision import Thresholds, decide
 from gpujobs.pod.shared.metrics import wilson
 from gpujobs.pod.shared.normalise import NORMALISER_VERSION
-from gpujobs.pod.thresholds import CAPS, Scored, choose, flagged
+from gpujobs.pod.thresholds import CAPS, LOWEST, Scored, choose, flagged
 from gpujobs.pod.windows import Window, join
 
 PARTS = "parts"  # encoder.onnx, tokenizer.json, ngrams.npz and facts.json of a finished training
@@ -184,7 +184,7 @@ def _thresholds(
     for cap in CAPS:
         if sum(not t.label for t in texts) * cap < 1:
             continue  # too few human texts to show that this cap holds
-        chosen = choose(texts, cap)
+        chosen = choose(texts, cap, lowest=LOWEST[cap])
         hits = flagged(texts, chosen)
         human = [hit for hit, t in zip(hits, texts, strict=True) if not t.label]
         ai = [hit for hit, t in zip(hits, texts, strict=True) if t.label]

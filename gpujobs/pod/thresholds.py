@@ -16,6 +16,9 @@ CAPS = (0.005, 0.01, 0.05)
 DOCUMENT_SHARE_OF_CAP = 0.7  # of the false positives allowed; windows alone may add the rest
 SMALLEST_GROUP = 40  # human texts; smaller groups are judged only within their whole
 HIGHEST = 0.9999
+# Document thresholds never go below these, however well a language's texts happen to separate: its evidence may be a
+# few sources, and a verdict on a probability below them would be hard to explain.
+LOWEST = {0.005: 0.9, 0.01: 0.8, 0.05: 0.5}
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +31,11 @@ class Scored:
     groups: tuple[str, ...]
 
 
-def choose(texts: Sequence[Scored], cap: float) -> Thresholds:
-    """The lowest document threshold, then the lowest window threshold, that keep every group's human texts
-    under cap.
+def choose(texts: Sequence[Scored], cap: float, *, lowest: float = 0.0) -> Thresholds:
+    """The lowest document threshold, then the lowest window threshold, that keep every group's human texts under cap.
 
     A group of n human texts may have floor(cap * n) flagged, but one flagged text alone never decides for a
-    small group. Raises ValueError when the human texts are too few for the cap.
+    small group. The document threshold is `lowest` at least. Raises ValueError when the human texts are too few for the cap.
     """
     human = [t for t in texts if not t.label]
     if len(human) * cap < 1:
@@ -46,6 +48,7 @@ def choose(texts: Sequence[Scored], cap: float) -> Thresholds:
         lambda t: Thresholds(t, 2.0),
         _allowed(sizes, cap * DOCUMENT_SHARE_OF_CAP),
     )
+    document = max(document, lowest)
     peaks = [w.probability for t in human for w in t.windows if w.probability >= document]
     window = _lowest(human, [document, *peaks], lambda t: Thresholds(document, t), _allowed(sizes, cap))
     return Thresholds(document, window)

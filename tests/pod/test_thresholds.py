@@ -58,3 +58,9 @@ def test_it_orders_thresholds_by_cap() -> None:
     strict, loose = choose(every, 0.005), choose(every, 0.05)
     assert strict.document >= loose.document
     assert strict.window >= strict.document
+
+
+def test_it_keeps_a_floor_where_texts_happen_to_separate() -> None:
+    every = texts(1000, 0, 11)
+    assert choose(every, 0.05).document < 0.5
+    assert choose(every, 0.05, lowest=0.5).document == 0.5
