@@ -55,9 +55,11 @@ def _start(request: HttpRequest) -> Submission | HttpResponse:
     form = CheckForm.of(request)
     try:
         check_burst(request)
+        text = form.text()
+        intake.check_limits(text)  # before the owner: somebody whose text is refused gets no session for it
         return intake.accept(
             owner=_owner(request, form),
-            text=form.text(),
+            text=text,
             source=Submission.Source.PAGE,
             now=timezone.now(),
             nonce=form.nonce,

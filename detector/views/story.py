@@ -43,6 +43,7 @@ LABELS: dict[str, Words] = {
     "human": _("No AI found"),
     "insufficient": _("Not enough to judge"),
 }
+LABEL_NEAR: Words = _("No clear sign")
 REASONS: dict[str, Words] = {
     Verdict.Reason.TOO_SHORT: _(
         "The text is too short. Below that length every detector guesses, so we don't. Add more of the same text and "
@@ -116,7 +117,7 @@ def headline(submission: Submission) -> Words:
 def label(submission: Submission) -> Words:
     """For lists: shorter still."""
     if submission.status == Submission.Status.DONE:
-        return LABELS[submission.verdict.label]
+        return LABEL_NEAR if is_near(submission.verdict) else LABELS[submission.verdict.label]
     return _("Not finished") if submission.status == Submission.Status.FAILED else _("In progress")
 
 

@@ -10,6 +10,7 @@ import pytest
 import samples
 from asgiref.sync import async_to_sync
 from django.conf import settings as product
+from django.contrib.sessions.models import Session
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.http import HttpResponse
 from django.test import AsyncClient, Client
@@ -190,7 +191,8 @@ def test_an_unknown_limit_is_refused_by_name(client: Client) -> None:
     page = post(client, max_fpr="0.5")
     assert page.status_code == 400
     assert "false-positive limit must be one of" in pages.words(page)
-    assert_nothing_happened()
+    assert not Submission.objects.exists()
+    assert not Meter.objects.exists()
 
 
 def test_its_address_leads_to_the_form(client: Client) -> None:
@@ -266,9 +268,10 @@ def test_a_file_that_cannot_be_read_is_refused_by_name(client: Client, data: byt
 
 
 def assert_nothing_happened() -> None:
-    """Nothing stored, nothing charged."""
+    """Nothing stored, not even a session; nothing charged."""
     assert not Submission.objects.exists()
     assert not Meter.objects.exists()
+    assert not Session.objects.exists()
 
 
 def use_up(client: Client) -> None:

@@ -43,6 +43,11 @@ def test_it_lists_what_is_under_way_and_what_has_no_verdict(browser: Client, ali
     assert "Not enough to judge" in words
 
 
+def test_it_calls_nothing_clear_that_is_near_a_limit(browser: Client, alice: User) -> None:
+    factories.checked(factories.owner(alice), samples.AI, probability=0.6, now=timezone.now())
+    assert "No clear sign probability 60%, marked 0%" in pages.words(browser.get("/history/"))
+
+
 def test_it_finds_by_words_and_by_verdict(browser: Client, alice: User) -> None:
     owner = factories.owner(alice)
     factories.checked(owner, samples.AI, now=timezone.now())
