@@ -1,6 +1,7 @@
 """Files of packages become sections of paragraphs, without what is no running text."""
 
 import gzip
+import struct
 import zipfile
 from dataclasses import replace
 from pathlib import Path
@@ -111,3 +112,22 @@ def test_it_takes_dated_entries_and_drops_their_marks(tmp_path: Path) -> None:
 def test_it_refuses_a_reader_that_nobody_wrote(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="no reader"):
         list(documents(replace(source("0" * 64), reader="pdf"), tmp_path))
+
+
+def test_it_reads_a_bible_chapter_by_chapter(tmp_path: Path) -> None:
+    sword = tmp_path / "usr" / "share" / "sword"
+    texts = sword / "modules" / "tiny"
+    for folder in (sword / "mods.d", texts):
+        folder.mkdir(parents=True)
+    (sword / "mods.d" / "tiny.conf").write_text(
+        "[Tiny]\nDataPath=./modules/tiny/\nModDrv=RawText\nEncoding=UTF-8\nVersification=KJV\n"
+    )
+    verse = b"A verse of the book."
+    for testament in ("ot", "nt"):
+        (texts / testament).write_bytes(verse)
+        (texts / f"{testament}.vss").write_bytes(struct.pack("<IH", 0, len(verse)) * 25_000)  # each verse is this one
+    found = list(documents(replace(source("0" * 64), reader="sword"), tmp_path))
+    assert found[0].name == "Genesis 1"
+    assert found[-1].name == "Revelation of John 22"
+    (section,) = found[0].sections
+    assert " ".join(section) == " ".join([verse.decode()] * 31)
