@@ -50,7 +50,7 @@ def check(client: httpx.Client) -> tuple[float, int]:
         page = client.get(page.url)
     taken = (time.perf_counter() - begin) * 1000
     page.raise_for_status()
-    run = GpuRun.objects.get(submissions=str(page.url).rstrip("/").rsplit("/", 1)[-1])
+    run = GpuRun.objects.get(submissions=uuid.UUID(page.url.path.rstrip("/").rsplit("/", 1)[-1]))
     return taken, run.execution_ms or 0
 
 
