@@ -27,6 +27,10 @@ def _clear() -> bool:
     return True
 
 
+def _nothing() -> None:
+    pass
+
+
 @dataclass(frozen=True)
 class Program:
     """What to run and how to treat it."""
@@ -42,6 +46,7 @@ class Program:
     way_is_clear: Callable[[], bool] = _clear  # asked before each start; False = ask again soon
     ready: Callable[[int], bool] = _always  # is the process with this id doing its work?
     ready_words: str = ""  # what it writes to its log when it is
+    afterwards: Callable[[], None] = _nothing  # once it was stopped for good
 
 
 class Child:

@@ -157,6 +157,7 @@ class Postgres:
             identity=self.identity,
             way_is_clear=EmptyFolder(self.data, signal.SIGINT, self._remove_lock_files),
             ready=self._is_ready,
+            afterwards=self._remove_socket_folder,
         )
 
     def _make_socket_folder(self) -> None:
@@ -170,6 +171,10 @@ class Postgres:
         status = folder.lstat()
         if folder.is_symlink() or status.st_uid != owner or status.st_mode & 0o077:
             raise DevstackError(f"{folder} is not ours alone: remove it.")
+
+    def _remove_socket_folder(self) -> None:
+        if self.socket_folder != self.data:
+            shutil.rmtree(self.socket_folder, ignore_errors=True)
 
     def _remove_lock_files(self) -> None:
         """They name a process that no longer serves. The server trusts any living one, even a zombie that a

@@ -219,6 +219,8 @@ class Supervisor:
 
         while not ended():
             self.tick(TICK_SECONDS / 2)
+        for child in children:
+            child.program.afterwards()
 
     def stop_all(self, last: Sequence[str] = ()) -> None:
         """End everything, the servers named in `last` after those that use them."""

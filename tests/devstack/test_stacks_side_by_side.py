@@ -2,6 +2,7 @@
 
 import os
 import pwd
+from pathlib import Path
 
 from tiny_harness import PATIENCE_SECONDS
 
@@ -38,7 +39,10 @@ def test_it_runs_in_a_deep_folder_with_a_difficult_name(stacks):
     stack = stacks("/".join(["a checkout, of mine"] + ["deep" * 10] * 3)).start()
     assert len(str(stack.var / "postgres")) > UNIX_SOCKET_PATH_BYTES
     assert stack.query("SELECT 1") == [(1,)]
-    assert stack.pids()
+    socket_folder = Path(stack.address("DATABASE_URL").split("host=")[1])
+    assert socket_folder.is_dir()
+    stack.end()
+    assert not socket_folder.exists()
 
 
 def test_its_database_is_closed_to_other_users(stacks):
