@@ -52,8 +52,9 @@ def test_it_parts_plain_text_at_headings() -> None:
 
 
 def test_it_takes_only_what_the_writer_of_a_mail_wrote() -> None:
-    mail = "From: a\nDate: b\n\n> quoted\nMy answer is\nthis.\n\n-- \nSignature\n"
-    assert tidy(read_mail(mail)) == [["My answer is this."]]
+    listing = "----\n$ git log\n\n+ a line\n----\n\n"
+    mail = f"From: a\nDate: b\n\n> quoted\nMy answer is\nthis.\n\n{listing}Title\n----\n\nMore.\n\n-- \nSignature\n"
+    assert tidy(read_mail(mail)) == [["My answer is this."], ["More."]]
 
 
 def test_it_parts_records_and_entries() -> None:

@@ -19,6 +19,7 @@ _EMPTY_LINES = re.compile(r"\n[ \t]*\n+")
 _UNDERLINED = re.compile(r"^[^\n]{1,80}\n[ \t]*([=\-~*^+#_.])\1{2,}[ \t]*$")
 _HEADING = re.compile(r"^[^\n]{1,80}[^\n.!?:;,\"')\]]$")
 _RULE = re.compile(r"^[\W_]+$")
+_LISTING = re.compile(r"(?<=\n\n)(-{4,})\n.*?\n\1$", re.DOTALL | re.MULTILINE)  # a heading's line follows its heading
 _CODE_INDENT = 8
 _CODE_CHARS = re.compile(r"[{}<>|\\$=;]")
 
@@ -43,9 +44,9 @@ def _is_code(block: str) -> bool:
 
 
 def read_mail(text: str) -> tuple[tuple[str, ...], ...]:
-    """Sections of a message; quoted lines and what follows a signature mark are left out."""
+    """Sections of a message; quoted lines, fenced listings and what follows a signature mark are left out."""
     _, _, body = text.replace("\r\n", "\n").partition("\n\n")
-    body = body.partition("\n-- \n")[0]
+    body = _LISTING.sub("", body.partition("\n-- \n")[0])
     return read_text("\n".join(line for line in body.splitlines() if not line.startswith(">")))
 
 
