@@ -9,7 +9,9 @@ import uuid
 
 import redis
 import redis.asyncio
+from asgiref.sync import sync_to_async
 from django.conf import settings
+from django.db import connection
 from kombu.exceptions import OperationalError
 
 from detector.models import Submission
@@ -83,9 +85,15 @@ async def _next_hint(hints: redis.asyncio.client.PubSub, seconds: float) -> None
         await asyncio.sleep(max(0.0, until - loop.time()))
 
 
-async def _is_finished(submission_id: uuid.UUID) -> bool:
+@sync_to_async
+def _is_finished(submission_id: uuid.UUID) -> bool:
+    """Gives its connection back at once: a page waits for seconds, and sixteen of them are a whole pool."""
     pending = (Submission.Status.QUEUED, Submission.Status.SCORING)
-    return not await Submission.objects.filter(pk=submission_id, status__in=pending).aexists()
+    try:
+        return not Submission.objects.filter(pk=submission_id, status__in=pending).exists()
+    finally:
+        if not connection.in_atomic_block:
+            connection.close()
 
 
 def _channel(submission_id: uuid.UUID) -> str:
