@@ -1,7 +1,9 @@
 """The people of every test, a model in service, and a clean Redis. Postgres and Redis are always the real ones."""
 
 import io
+import os
 from collections.abc import Callable, Iterator
+from urllib.parse import urlsplit, urlunsplit
 
 import factories
 import pytest
@@ -14,9 +16,25 @@ from django.test import Client
 from billing.models import User
 from gpujobs import registry
 from gpujobs.models import ModelVersion
+from inkcloak.celery import app
 
 QUEUES = ("score", "default")
 DATABASE_FIXTURES = {"db", "transactional_db"}
+
+
+def pytest_configure() -> None:
+    """Parallel test processes (`-n`) have a Redis database each for messages and for the cache, as they have a
+    PostgreSQL database each: queues are emptied and counters forgotten between tests."""
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "").removeprefix("gw")
+    if worker:
+        messages, counters = 2 * int(worker) + 2, 2 * int(worker) + 3
+        settings.REDIS_URL = settings.CELERY_BROKER_URL = app.conf.broker_url = numbered(settings.REDIS_URL, messages)
+        settings.CACHE_URL = settings.CACHES["default"]["LOCATION"] = numbered(settings.CACHE_URL, counters)
+
+
+def numbered(url: str, database: int) -> str:
+    """The address of another database of the same Redis."""
+    return urlunsplit(urlsplit(url)._replace(path=f"/{database}"))
 
 
 @pytest.fixture

@@ -127,6 +127,8 @@ class Product:
         self.process.send_signal(signal.SIGSTOP)
         try:
             os.kill(before, signal.SIGKILL)
+            if part == "postgres":  # its children answer on until they notice
+                eventually(lambda: not leftovers.working_in(self.var / "postgres"))
             yield
         finally:
             self.process.send_signal(signal.SIGCONT)
