@@ -5,7 +5,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 ARGS ?=
 DEVSTACK = $(PYTHON) -m devstack --with-parent
 
-.PHONY: help run test stop reset logs manage shell lint format screens bench-check train evaluate
+.PHONY: help run test stop reset logs manage shell lint format messages screens bench-check train evaluate
 
 help:              ## this list
 	@grep -E '^[a-z-]+: .*##' Makefile | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 24
@@ -36,6 +36,10 @@ lint:              ## ruff, mypy, missing migrations
 
 format:            ## let ruff put the code in order
 	@$(DEVSTACK) format
+
+messages:          ## collect texts to translate, compile translations (needs GNU gettext)
+	@$(DEVSTACK) manage makemessages -l es --no-wrap --no-location
+	@$(DEVSTACK) manage compilemessages -l es
 
 screens:           ## a picture of each page, both languages, phone and desktop
 	@$(DEVSTACK) rehearse tests.screens $(ARGS)
