@@ -6,7 +6,7 @@ keeps: for texts of other corpora. Imports: datasketch.
 
 import re
 
-from datasketch import MinHash, MinHashLSH  # type: ignore[import-untyped]
+from datasketch import MinHash, MinHashLSH
 
 SHINGLE_WORDS = 5
 NEAR_JACCARD = 0.4  # as the frozen split has it

@@ -123,7 +123,7 @@ def _licence(source: Source, name: str, data: bytes) -> Iterator[Document]:
 
 
 def _sword(folder: Path) -> Iterator[Document]:
-    from pysword.modules import SwordModules  # type: ignore[import-untyped]
+    from pysword.modules import SwordModules
 
     modules = SwordModules(str(folder / "usr" / "share" / "sword"))
     (name,) = modules.parse_modules()
