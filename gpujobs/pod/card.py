@@ -131,7 +131,9 @@ def _data(data: Mapping[str, Any], facts: Mapping[str, Any]) -> list[str]:
     lines += ["| source | texts |", "| --- | --- |"]
     lines += [f"| {name} | {count} |" for name, count in data["sources"].items()]
     hours = facts["training"]["cpu_hours"]
-    return [*lines, "", f"Trained with the recipe in manifest.json in {hours:.1f} CPU hours."]
+    steps, planned = facts["training"]["steps"], facts["recipe"]["training"]["steps"]
+    stopped = "" if steps == planned else f", stopped at step {steps} of {planned}"
+    return [*lines, "", f"Trained with the recipe in manifest.json{stopped}, in {hours:.1f} CPU hours."]
 
 
 def _n(value: float | None) -> str:

@@ -34,8 +34,8 @@ class Scored:
 def choose(texts: Sequence[Scored], cap: float, *, lowest: float = 0.0) -> Thresholds:
     """The lowest document threshold, then the lowest window threshold, that keep every group's human texts under cap.
 
-    A group of n human texts may have floor(cap * n) flagged, but one flagged text alone never decides for a
-    small group. The document threshold is `lowest` at least. Raises ValueError when the human texts are too few for the cap.
+    A group of n human texts may have floor(cap * n) flagged, but one flagged text alone never decides for a small
+    group. The document threshold is `lowest` at least. Raises ValueError when the human texts are too few.
     """
     human = [t for t in texts if not t.label]
     if len(human) * cap < 1:
