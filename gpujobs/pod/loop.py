@@ -7,7 +7,8 @@ import json
 import math
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -60,11 +61,14 @@ class Loop:
         self._step, self._seconds = state["step"], state["seconds"]
 
     def run(self, evaluate: Evaluate | None = None) -> float:
-        """Trains to the recipe's last step. Returns CPU hours spent (all threads). Raises Stopped when told
-        to stop.
-        """
-        signal.signal(signal.SIGTERM, self._ask_stop)
-        signal.signal(signal.SIGINT, self._ask_stop)
+        """Trains to the recipe's last step. Returns CPU hours spent (all threads). Raises Stopped when told to stop."""
+        with _on_signal(self._ask_stop):
+            self._take_steps(evaluate)
+        if self.recipe.training.average_decay:
+            self._put(self._average)
+        return self._seconds / 3600
+
+    def _take_steps(self, evaluate: Evaluate | None) -> None:
         knobs = self.recipe.training
         saved = time.monotonic()
         bar = tqdm(total=knobs.steps, initial=self._step, desc=self.recipe.model.name, mininterval=5)
@@ -78,10 +82,7 @@ class Loop:
             self._seconds += time.process_time() - started
             self._step += 1
             bar.update()
-            if self._step % LOG_STEPS == 0:
-                self.log({"step": self._step, "loss": round(loss, 5), "cpu_hours": round(self._seconds / 3600, 3)})
-            if evaluate and knobs.evaluate_steps and self._step % knobs.evaluate_steps == 0:
-                self.log({"step": self._step, **self._with_average(evaluate)})
+            self._report(loss, evaluate)
             if self._stop or time.monotonic() - saved > knobs.checkpoint_minutes * 60:
                 self._save()
                 saved = time.monotonic()
@@ -89,9 +90,13 @@ class Loop:
                 raise Stopped
         bar.close()
         self._save()
-        if knobs.average_decay:
-            self._put(self._average)
-        return self._seconds / 3600
+
+    def _report(self, loss: float, evaluate: Evaluate | None) -> None:
+        every = self.recipe.training.evaluate_steps
+        if self._step % LOG_STEPS == 0:
+            self.log({"step": self._step, "loss": round(loss, 5), "cpu_hours": round(self._seconds / 3600, 3)})
+        if evaluate and every and self._step % every == 0:
+            self.log({"step": self._step, **self._with_average(evaluate)})
 
     def log(self, record: dict[str, Any]) -> None:
         """Appends one line to the run's `metrics.jsonl`."""
@@ -163,6 +168,17 @@ class Loop:
 
     def _ask_stop(self, _signal: int, _frame: FrameType | None) -> None:
         self._stop = True
+
+
+@contextmanager
+def _on_signal(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+    """SIGTERM and SIGINT go to the handler inside, and where they went before afterwards."""
+    before = {number: signal.signal(number, handler) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield
+    finally:
+        for number, old in before.items():
+            signal.signal(number, old)
 
 
 def rate(step: int, warmup: int, steps: int) -> float:

@@ -69,6 +69,12 @@ def test_it_resumes_to_the_same_weights(tmp_path: Path, average: float) -> None:
         assert torch.equal(value, trainable(resumed.detector)[name]), name
 
 
+def test_it_gives_signals_back(tmp_path: Path) -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    loop_of(tiny.recipe(tiny.base(tmp_path / "base"), steps=1), tiny.rows(training=8), tmp_path / "run").run()
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
 def test_it_refuses_a_checkpoint_of_another_recipe_or_other_data(tmp_path: Path) -> None:
     recipe, rows = tiny.recipe(tiny.base(tmp_path / "base"), steps=2), tiny.rows(training=20)
     loop_of(recipe, rows, tmp_path / "run").run()
