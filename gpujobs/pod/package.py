@@ -38,6 +38,7 @@ DEFAULT_MAX_FPR = 0.01
 MIN_WORDS = 50
 WORD_RANGES = ((50, 100_000), (50, 99), (100, 199), (200, 399), (400, 100_000))
 READ_TOGETHER = 64  # texts scored between two movements of the progress bar
+FEWEST_AI_TEXTS = 500  # development texts from which a language gets a calibration of its own
 SMALLEST_CARD_GROUP = 50  # human texts behind a line of the rate card
 LIBRARIES = ("numpy", "onnx", "onnxruntime", "peft", "scikit-learn", "tokenizers", "torch", "transformers")
 
@@ -148,11 +149,16 @@ def _fit_mix(pairs: Sequence[tuple[Row, Raw]]) -> Mix:
 
 
 def _fit_language(pairs: Sequence[tuple[Row, Raw]], mix: Mix, language: str) -> Calibration:
-    """On documents, and on the windows of documents that have several: shorter texts of the same writers."""
+    """On documents, and on the windows of documents that have several: shorter texts of the same writers.
+
+    A language with few AI texts shares the calibration of all: its own few sources separate too well to be true, and
+    would make probabilities near certain that aren't.
+    """
+    own = [(row, raw) for row, raw in pairs if row.language == language]
+    if sum(row.label for row, _ in own) >= FEWEST_AI_TEXTS:
+        pairs = own
     rows, scores, words = [], [], []
     for row, raw in pairs:
-        if row.language != language:
-            continue
         single = [mix(e, n) for e, n in zip(raw.encoder, raw.ngrams, strict=True)]
         rows.append(row)
         scores.append(join(single, raw.windows))

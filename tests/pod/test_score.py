@@ -81,6 +81,29 @@ def test_it_tells_a_plain_ai_text_from_a_novel(scorer: Scorer) -> None:
     assert verdicts == ["ai", "human"]
 
 
+QUIJOTE = (
+    "En un lugar de la Mancha, de cuyo nombre no quiero acordarme, no ha mucho tiempo que vivía un hidalgo de los de "
+    "lanza en astillero, adarga antigua, rocín flaco y galgo corredor. Una olla de algo más vaca que carnero, salpicón "
+    "las más noches, duelos y quebrantos los sábados, lentejas los viernes, algún palomino de añadidura los domingos, "
+    "consumían las tres partes de su hacienda."
+)
+LINCOLN = (
+    "Four score and seven years ago our fathers brought forth on this continent, a new nation, conceived in Liberty, "
+    "and dedicated to the proposition that all men are created equal. Now we are engaged in a great civil war, testing "
+    "whether that nation, or any nation so conceived and so dedicated, can long endure. We are met on a great "
+    "battle-field of that war. We have come to dedicate a portion of that field, as a final resting place for those who "
+    "here gave their lives that that nation might live. It is altogether fitting and proper that we should do this."
+)
+
+
+@pytest.mark.parametrize(("text", "language"), [(QUIJOTE, "es"), (LINCOLN, "en"), (HUMAN, "en")])
+@pytest.mark.parametrize("cap", ["0.005", "0.01"])
+def test_it_leaves_the_canon_in_peace(scorer: Scorer, text: str, language: str, cap: str) -> None:
+    (found,) = ask(scorer, text, language=language)
+    thresholds = manifest.thresholds(scorer.manifest, language, float(cap))
+    assert decide(found.probability, found.windows, thresholds).label == "human"
+
+
 def test_it_scores_a_text_alike_alone_and_in_any_batch(scorer: Scorer) -> None:
     texts = [AI, HUMAN, *(sample(seed, 20 + 45 * seed) for seed in range(12))]
     alone = [ask(scorer, text)[0] for text in texts]
