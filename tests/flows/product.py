@@ -120,6 +120,16 @@ class Product:
         eventually(lambda: (meanwhile(), (now := self.pid(part)) and now != before)[1])
 
     @contextmanager
+    def paused(self, part: str) -> Iterator[None]:
+        """SIGSTOP: the process sleeps inside the block, so that nothing is finished before we look."""
+        asleep = eventually(lambda: self.pid(part))
+        os.kill(asleep, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            os.kill(asleep, signal.SIGCONT)
+
+    @contextmanager
     def away(self, part: str) -> Iterator[None]:
         """kill -9, and nobody starts it again before the block ends: the supervisor sleeps meanwhile."""
         assert self.process is not None
