@@ -5,9 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-pytest.importorskip("torch")
-
 import torch
 from tokenizers import Tokenizer
 from tokenizers.models import Unigram

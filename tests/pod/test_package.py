@@ -5,9 +5,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-
-pytest.importorskip("torch")
-
 import tiny
 
 from gpujobs.pod import manifest
