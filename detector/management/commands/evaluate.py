@@ -10,6 +10,7 @@ from tqdm import tqdm
 
 from detector import evaluation
 from gpujobs import registry
+from gpujobs.backends import BackendError
 from gpujobs.models import ModelVersion
 from gpujobs.pod import evaluate
 
@@ -33,6 +34,8 @@ class Command(BaseCommand):
             rows = [scored.row() for scored in self._scored(options, watch)]
         except (OSError, UnicodeDecodeError, evaluation.BadRecord) as error:
             raise CommandError(f"{options['file']}: {_said(error)}") from None
+        except BackendError as error:
+            raise CommandError(f"the model cannot score: {error} (manage.py register_shipped_model?)") from None
         report = evaluate.report(rows, fields)
         report["overall"]["texts_per_s"] = round(watch.texts_per_second, 2)
         self.stdout.write(json.dumps(report) if options["json"] else _table(report))
