@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from detector.ranges import outside
+
 Mark = Literal["ai", "human", "left_out", "plain"]
 
 
@@ -45,10 +47,11 @@ def runs(text: str, segments: Iterable[Mapping[str, Any]], left_out: Iterable[Ma
     """segments, left_out: as in Verdict, each in order. Where both claim a character the segment has it: the page
     then shows what the number counts."""
     scored = [_Piece("ai" if s["label"] == "ai" else "human", s["start"], s["end"], s["probability"]) for s in segments]
+    taken = [(piece.start, piece.end) for piece in scored]
     gaps = [
-        piece
+        _Piece("left_out", start, end, kind=part["kind"])
         for part in left_out
-        for piece in _outside(_Piece("left_out", part["start"], part["end"], kind=part["kind"]), scored)
+        for start, end in outside(part["start"], part["end"], taken)
     ]
     found: list[Run] = []
     at = number = 0
@@ -72,20 +75,3 @@ def ai_share(found: Sequence[Run]) -> float:
     scored = sum(run.end - run.start for run in found if run.scored)
     marked = sum(run.end - run.start for run in found if run.mark == "ai")
     return marked / scored if scored else 0.0
-
-
-def _outside(piece: _Piece, others: Sequence[_Piece]) -> list[_Piece]:
-    """What is left of a piece outside the others (in order, not overlapping)."""
-    left: list[_Piece] = []
-    at = piece.start
-    for other in others:
-        if other.end <= at:
-            continue
-        if other.start >= piece.end:
-            break
-        if other.start > at:
-            left.append(_Piece(piece.mark, at, other.start, kind=piece.kind))
-        at = other.end
-    if at < piece.end:
-        left.append(_Piece(piece.mark, at, piece.end, kind=piece.kind))
-    return left

@@ -3,21 +3,21 @@
 `judge` is pure; `record` and `record_insufficient` write the one Verdict row of a submission.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
 from detector.models import Submission, Verdict
+from detector.ranges import outside
 from gpujobs.pod.contract import ScoreResponse, TextOut
 from gpujobs.pod.shared import prose
-from gpujobs.pod.shared.decision import Decision, Thresholds, decide
+from gpujobs.pod.shared.decision import EVEN, Decision, Thresholds, decide
 from gpujobs.pod.shared.normalise import NORMALISER_VERSION
 
 # The word for how sure we are: the strictest measured cap that the probability clears.
 CONFIDENCE_CAPS = (("0.005", "high"), ("0.01", "medium"), ("0.05", "low"))
 CLEARLY_HUMAN = 0.05  # calibrated probability of AI below which `human` is said with high confidence
-EVEN = 0.5
 TIER_OF_NO_RUN = "cpu"
 
 
@@ -137,27 +137,14 @@ def _reading_fields(submission: Submission, reading: prose.Reading, now: datetim
 
 def _segments(reading: prose.Reading, answer: TextOut, decision: Decision) -> Iterator[Segment]:
     """Each window in code points of the original, cut around what was left out inside it."""
+    gaps = [(part.start, part.end) for part in reading.left_out]
     end_of_last = 0
     for window, flagged in zip(answer.windows, decision.flagged, strict=True):
         label = Verdict.Label.AI if flagged else Verdict.Label.HUMAN
         start, end = reading.original_span(window.start, window.end)
-        for piece_start, piece_end in _without(max(start, end_of_last), end, reading.left_out):
+        for piece_start, piece_end in outside(max(start, end_of_last), end, gaps):
             yield Segment(piece_start, piece_end, label.value, window.probability)
         end_of_last = max(end_of_last, end)
-
-
-def _without(start: int, end: int, left_out: Sequence[prose.LeftOut]) -> Iterator[tuple[int, int]]:
-    """[start, end) less the parts left out; empty pieces are dropped."""
-    for part in left_out:
-        if part.end <= start:
-            continue
-        if part.start >= end:
-            break
-        if part.start > start:
-            yield start, part.start
-        start = max(start, part.end)
-    if start < end:
-        yield start, end
 
 
 def _confidence(answer: TextOut, decision: Decision, measured: dict[str, Any]) -> str:
