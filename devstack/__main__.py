@@ -13,7 +13,7 @@ from devstack.errors import DevstackError, Stopped
 from devstack.privileges import end_with_parent
 
 INTERRUPTED = 130
-FORWARDING = ("manage", "test", "tool", "rehearse", "python")  # commands that hand their arguments on
+FORWARDING = ("manage", "test", "rehearse", "python")  # commands that hand their arguments on
 
 
 def main() -> int:
@@ -43,8 +43,6 @@ def _dispatch(arguments: argparse.Namespace, checkout: Checkout) -> int:
             return commands.manage(checkout, arguments.rest)
         case "test":
             return testing.test(checkout, arguments.rest)
-        case "tool":
-            return testing.tool(checkout, arguments.rest)
         case "rehearse":
             return rehearsal.tool(checkout, arguments.rest)
         case "python":
@@ -83,7 +81,6 @@ def _parser() -> argparse.ArgumentParser:
         ("format", "let ruff put the code in order"),
         ("manage", "manage.py against the stack, or with servers of its own"),
         ("test", "pytest with throw-away servers"),
-        ("tool", "python -m MODULE with all packages and throw-away servers"),
         ("rehearse", "python -m MODULE beside the whole product on throw-away servers"),
         ("python", "the virtual environment's Python with all packages"),
     ):

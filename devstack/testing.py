@@ -41,12 +41,7 @@ def test_environment() -> dict[str, str]:
 
 
 def test(checkout: Checkout, arguments: Sequence[str]) -> int:
-    """pytest with everything it needs; its exit status."""
-    return tool(checkout, ["pytest", *arguments])
-
-
-def tool(checkout: Checkout, arguments: Sequence[str]) -> int:
-    """`python -m …` with all packages, throw-away servers and a Chromium (tests, screens, benchmarks)."""
+    """pytest with all packages, throw-away servers and a Chromium; its exit status."""
     console = Console()
     checkout.make_var()
     supervisor = Supervisor(console)
@@ -57,7 +52,7 @@ def tool(checkout: Checkout, arguments: Sequence[str]) -> int:
         chromium = browser.ensure(checkout, supervisor, base / "browser.log")
         services = Services(checkout, base=base, logs=base, throw_away=True)
         found = services.start(supervisor, test_environment()) | {"CHROMIUM_PATH": str(chromium)}
-        command = [str(checkout.python), "-m", *arguments]
+        command = [str(checkout.python), "-m", "pytest", *arguments]
         return supervisor.run_foreground(command, cwd=checkout.root, env=found)
     finally:
         supervisor.stop_all(last=SERVERS)

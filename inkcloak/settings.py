@@ -225,9 +225,6 @@ if not DEBUG:
     if TRUSTED_PROXY_COUNT:
         SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 
-# --- REST framework (throttle classes serve the pages too) ----------------------------------------
-REST_FRAMEWORK = {"NUM_PROXIES": TRUSTED_PROXY_COUNT}
-
 # --- Logs: ids and codes, never a customer's text -------------------------------------------------
 LOGGING = {
     "version": 1,
