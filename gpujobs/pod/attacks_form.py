@@ -91,7 +91,7 @@ def _divided_lines(words: list[str], rng: np.random.Generator) -> Iterator[str]:
 
 _SYLLABLE_END = re.compile(
     r"(?<=[aeiouáéíóúü])(?=[bcdfghjklmnñpqrstvwxz][aeiouáéíóúü])"  # vo-wel
-    r"|(?<=[aeiouáéíóúü][lmnrst])(?=[bcdfghjkmnñpqtvwxz][aeiouáéíóúü])"  # con-sonant
+    r"|(?<=[aeiouáéíóúü][lmnrst])(?=[bcdfghjkmnñpqstvwxz][aeiouáéíóúü])"  # con-sonant
 )
 _DIVISIBLE = re.compile(rf"({_LETTER}{{6,}})[.,;:!?]*")
 
@@ -180,20 +180,23 @@ def bom_and_controls(text: str, rng: np.random.Generator, language: str) -> str:
 
 # --- Markdown ------------------------------------------------------------------------------------------------------
 
-_PARAGRAPH = re.compile(r"\S(?:.|\n(?!\s*\n))*")
+_PARAGRAPH_START = re.compile(rf"(?:(?<=\n\n)|\A)(?:[*_]{{1,2}})?{_LETTER}")
 _PLAIN_WORD = re.compile(rf"(?<!\S){_LETTER}{{3,}}(?=[\s,;:])")
 
 
 def markdown(text: str, rng: np.random.Generator, language: str) -> str:
-    """Markdown made up around a text: headings, items, bold and italic words."""
+    """Markdown made up around a text: headings, items, bold and italic words.
+
+    A paragraph that opens with a sign or number (an item, a quotation, a table) gets neither heading nor bullet.
+    """
     titles = HEADINGS.get(language, HEADINGS["en"])
     bullet = pick(("- ", "* ", "1. ", "\u2022 "), rng)
-    text = replace_some(_PLAIN_WORD, text, BOLD_WORD_SHARE, rng, lambda match: f"**{match[0]}**")
-    italic = pick("*_", rng)
-    text = replace_some(_PLAIN_WORD, text, ITALIC_WORD_SHARE, rng, lambda match: f"{italic}{match[0]}{italic}")
 
     def dress(match: re.Match[str]) -> str:
         heading = f"## {pick(titles, rng)}\n\n" if rng.random() < HEADING_SHARE else ""
         return heading + (bullet if rng.random() < BULLET_SHARE else "") + match[0]
 
-    return _PARAGRAPH.sub(dress, text)
+    bold = replace_some(_PLAIN_WORD, text, BOLD_WORD_SHARE, rng, lambda match: f"**{match[0]}**")
+    italic = pick("*_", rng)
+    marked = replace_some(_PLAIN_WORD, bold, ITALIC_WORD_SHARE, rng, lambda match: f"{italic}{match[0]}{italic}")
+    return _PARAGRAPH_START.sub(dress, marked)

@@ -166,10 +166,11 @@ def _misspelt(language: str) -> dict[str, tuple[str, ...]]:
 
 MISSPELT: dict[str, dict[str, tuple[str, ...]]] = {language: _misspelt(language) for language in _MISSPELT}
 
-# A Latin letter and the letters that look like it: those of RAID, then s, S, j, J, o and Y, which Unicode adds.
+# A Latin letter and the letters that look like it: those of RAID, then s, S, j, J and Y, which Unicode adds.
+# Small letters have Cyrillic twins only, as in RAID: lone Greek capitals are then the hard case.
 LOOKALIKES: dict[str, str] = {
     "a": "а", "A": "АΑ", "B": "ВΒ", "c": "с", "C": "С", "e": "е", "E": "ЕΕ", "H": "НΗ", "i": "і", "I": "ІΙ", "K": "КΚ",
-    "M": "МΜ", "N": "Ν", "o": "оο", "O": "ОΟ", "p": "р", "P": "РΡ", "T": "ТΤ", "x": "х", "X": "ХΧ", "y": "у", "Z": "Ζ",
+    "M": "МΜ", "N": "Ν", "o": "о", "O": "ОΟ", "p": "р", "P": "РΡ", "T": "ТΤ", "x": "х", "X": "ХΧ", "y": "у", "Z": "Ζ",
     "s": "ѕ", "S": "Ѕ", "j": "ј", "J": "Ј", "Y": "ΥҮ",
 }  # fmt: skip
 
