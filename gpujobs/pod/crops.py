@@ -1,7 +1,8 @@
 """What one training step sees: crops at sentence borders, balanced over language, genre, label and source.
 
 A genre is drawn before the label, so that within each genre (where both exist) human and AI are as frequent:
-a genre that only one class wrote would otherwise become evidence.
+a genre that only one class wrote would otherwise become evidence. A share of the crops are spliced from a human and
+an AI text of one genre, of the same passage where there is one; only the token head learns from these.
 
 `CropSource.batches(bucket)` is a pure function of seed and bucket number, so that a resumed run sees what an
 uninterrupted one would have. May be imported by: train.py. Imports: dataset, numpy.
@@ -13,25 +14,39 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gpujobs.pod.attacks import ATTACKS
 from gpujobs.pod.dataset import Row
 from gpujobs.pod.genres import genre
 from gpujobs.pod.recipe import DataKnobs, TrainingKnobs
 from gpujobs.pod.shared.sentences import sentence_spans
+from gpujobs.pod.splices import Piece, draw_plan, splice
 
-Encode = Callable[[list[str]], list[list[int]]]
+Encode = Callable[[list[str]], list[list[int]]]  # without special tokens
 Genre = dict[int, list[list[Row]]]  # label -> strata, the texts of one source and domain each
 
 SINGLE_LABEL_DIVISOR = 20
-MISSPELL_WORD_SHARE = 0.03
+AUGMENTATIONS = (
+    "misspelling",
+    "article_deletion",
+    "number_swap",
+    "upper_lower",
+    "lower_case",
+    "alternative_spelling",
+    "punctuation_spacing",
+)
 DROP_WORD_SHARE = 0.05
+MIXED = -1  # the label of a spliced crop
+SPLICE_SHARES = (0.1, 0.9)  # of AI words in a spliced crop
+SAME_GROUP_SHARE = 0.5  # of spliced crops whose two texts are on one passage or prompt, where there are such
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Token ids of the crops, unpadded, and their labels."""
+    """Token ids of the crops with their special tokens, unpadded; labels of crops (MIXED for spliced) and tokens."""
 
     ids: tuple[tuple[int, ...], ...]
     labels: tuple[int, ...]
+    token_labels: tuple[tuple[int, ...], ...]
 
 
 class CropSource:
@@ -39,9 +54,21 @@ class CropSource:
     domain.
     """
 
-    def __init__(self, rows: Sequence[Row], data: DataKnobs, training: TrainingKnobs, encode: Encode) -> None:
-        self._data, self._training, self._encode = data, training, encode
+    def __init__(
+        self,
+        rows: Sequence[Row],
+        data: DataKnobs,
+        training: TrainingKnobs,
+        encode: Encode,
+        around: tuple[int, int],
+    ) -> None:
+        """around: the special tokens before and after a text."""
+        self._data, self._training, self._encode, self._around = data, training, encode, around
         self._spans: dict[str, list[tuple[int, int]]] = {}
+        self._answers: dict[tuple[str, str], list[Row]] = defaultdict(list)
+        for row in sorted(rows, key=lambda row: row.id):
+            if row.label:
+                self._answers[row.language, row.group].append(row)
         self._tree = {
             spanish: _genres([row for row in rows if (row.language == "es") == spanish])
             for spanish in (False, True)
@@ -53,24 +80,56 @@ class CropSource:
         rng = np.random.default_rng([self._training.seed, bucket])
         size, count = self._training.batch_crops, self._training.bucket_batches
         drawn = [self._draw(rng) for _ in range(size * count)]
-        ids = self._encode([text for text, _ in drawn])
-        order = sorted(range(len(drawn)), key=lambda i: len(ids[i]))
+        ids = iter(self._encode([piece.text for pieces in drawn for piece in pieces]))
+        crops = [self._assemble(pieces, [next(ids) for _ in pieces]) for pieces in drawn]
+        order = sorted(range(len(drawn)), key=lambda i: len(crops[i][0]))
         batches = []
         for start in range(0, len(order), size):
-            chosen = order[start : start + size]
-            batches.append(Batch(tuple(tuple(ids[i]) for i in chosen), tuple(drawn[i][1] for i in chosen)))
+            chosen = [crops[i] for i in order[start : start + size]]
+            batches.append(Batch(*(tuple(column) for column in zip(*chosen, strict=True))))
         return [batches[i] for i in rng.permutation(len(batches))]
 
-    def _draw(self, rng: np.random.Generator) -> tuple[str, int]:
+    def _assemble(
+        self, pieces: Sequence[Piece], ids: Sequence[list[int]]
+    ) -> tuple[tuple[int, ...], int, tuple[int, ...]]:
+        """Token ids, label and token labels of one crop; a special token has its neighbour's label."""
+        first, last = self._around
+        labels = [piece.label for piece, tokens in zip(pieces, ids, strict=True) for _ in tokens]
+        whole = pieces[0].label if len({piece.label for piece in pieces}) == 1 else MIXED
+        tokens = (first, *(token for part in ids for token in part), last)
+        return tokens, whole, (pieces[0].label, *labels, pieces[-1].label)
+
+    def _draw(self, rng: np.random.Generator) -> list[Piece]:
         spanish = bool(rng.random() < self._data.spanish_share)
         genres = self._tree.get(spanish) or self._tree[not spanish]
         labels = genres[self._pick([_size(labels) for labels in genres], rng)]
+        if rng.random() < self._data.splice_share and len(labels) == 2:
+            return self._spliced(labels, rng)
         label = int(rng.random() < 0.5)
-        strata = labels.get(label) or labels[1 - label]
-        stratum = strata[self._pick([len(stratum) for stratum in strata], rng)]
-        row = stratum[int(rng.integers(len(stratum)))]
+        row = self._row(labels.get(label) or labels[1 - label], rng)
         text = self._crop(row, rng)
-        return (augment(text, rng) if rng.random() < self._data.augment_share else text), row.label
+        if rng.random() < self._data.augment_share:
+            text = augment(text, rng, row.language)
+        return [Piece(text, row.label)]
+
+    def _row(self, strata: Sequence[list[Row]], rng: np.random.Generator) -> Row:
+        stratum = strata[self._pick([len(stratum) for stratum in strata], rng)]
+        return stratum[int(rng.integers(len(stratum)))]
+
+    def _spliced(self, labels: Genre, rng: np.random.Generator) -> list[Piece]:
+        human = self._row(labels[0], rng)
+        answers = self._answers.get((human.language, human.group))
+        if answers and rng.random() < SAME_GROUP_SHARE:
+            ai = answers[int(rng.integers(len(answers)))]
+        else:
+            ai = self._row(labels[1], rng)
+        plan = draw_plan(self._words(rng), SPLICE_SHARES, rng)
+        pieces = splice(human.text, ai.text, human.language, plan, rng)
+        return pieces or [Piece(self._crop(human, rng), 0)]
+
+    def _words(self, rng: np.random.Generator) -> int:
+        low, high = self._data.crop_words
+        return int(np.exp(rng.uniform(np.log(low), np.log(high))))
 
     def _pick(self, sizes: Sequence[int], rng: np.random.Generator) -> int:
         weights = np.array(sizes, dtype=float) ** self._data.size_power
@@ -79,8 +138,7 @@ class CropSource:
     def _crop(self, row: Row, rng: np.random.Generator) -> str:
         if row.id not in self._spans:
             self._spans[row.id] = sentence_spans(row.text, row.language)
-        low, high = self._data.crop_words
-        return crop(row.text, self._spans[row.id], int(np.exp(rng.uniform(np.log(low), np.log(high)))), rng)
+        return crop(row.text, self._spans[row.id], self._words(rng), rng)
 
 
 def _genres(rows: Sequence[Row]) -> list[Genre]:
@@ -123,26 +181,14 @@ def crop(text: str, spans: Sequence[tuple[int, int]], words: int, rng: np.random
     return " ".join(text[spans[first][0] : spans[last][1]].split()[: max(words * 2, 80)])
 
 
-def augment(text: str, rng: np.random.Generator) -> str:
-    """One of: misspelt words, all lower case, dropped words, a first sentence cut in the middle."""
+def augment(text: str, rng: np.random.Generator, language: str) -> str:
+    """One of the attacks that reading doesn't undo, dropped words, or a first sentence cut in the middle."""
+    kind = int(rng.integers(len(AUGMENTATIONS) + 2))
+    if kind < len(AUGMENTATIONS):
+        return ATTACKS[AUGMENTATIONS[kind]](text, rng, language) or text
     words = text.split()
-    kind = int(rng.integers(4))
-    if kind == 0:
-        words = [_misspell(w, rng) if rng.random() < MISSPELL_WORD_SHARE else w for w in words]
-    elif kind == 1:
-        words = [w.lower() for w in words]
-    elif kind == 2:
+    if kind == len(AUGMENTATIONS):
         words = [w for w in words if rng.random() >= DROP_WORD_SHARE]
     else:
         words = words[int(rng.integers(1, 8)) :]
     return " ".join(words) or text
-
-
-def _misspell(word: str, rng: np.random.Generator) -> str:
-    if len(word) < 4:
-        return word
-    at = int(rng.integers(1, len(word) - 2))
-    kind = int(rng.integers(3))
-    if kind == 0:
-        return word[:at] + word[at + 1] + word[at] + word[at + 2 :]
-    return word[:at] + word[at + 1 :] if kind == 1 else word[:at] + word[at] + word[at:]

@@ -19,11 +19,9 @@ import zstandard
 
 from gpujobs.pod.shared.prose import read
 
-CLEARED_FILES = (
-    "open",
-    "wide",
-    "written",
-)  # every source in them states a licence that allows commercial training
+CLEARED_FILES = ("open", "wide", "written", "series", "packages")  # every source states a licence that allows training
+SERIES = "series"  # written for the project and kept in the repository: every file of corpus/written
+PACKAGES = "packages"  # human text that gpujobs.pod.corpus.build rebuilds from packages
 CLEARED_LICENCES = (
     "CC-BY-3.0",
     "CC-BY-4.0",
@@ -33,12 +31,19 @@ CLEARED_LICENCES = (
     "CC0-1.0",
     "ANC open licence",
     "project",
-    "CC-BY-SA-3.0 or GPL-2.0+",
+    "CC-BY-SA-3.0",
+    "BSD-2-Clause",
+    "NGPL",
+    "GPL-2.0-only",
+    "GPL-2.0-or-later",
+    "GFDL-1.1-or-later without invariant sections",
 )
+SERIES_FOLDER = Path(__file__).parent / "corpus" / "written"
 HELDOUT_FILE = Path(__file__).parent / "splits" / "heldout.tsv"
 CORPORA_VARIABLE = "INKCLOAK_CORPORA"
 SHARED_RULES = Path(__file__).parent / "shared"
 REPOSITORY = Path(__file__).resolve().parents[2]
+BUILT_CORPORA = REPOSITORY / "var" / "corpora"  # where the builder's files are looked for beside the corpora
 
 
 class UnclearedError(ValueError):
@@ -83,11 +88,25 @@ def read_rows(folder: Path, files: Iterable[str] = CLEARED_FILES) -> list[Row]:
     for name in files:
         if name not in CLEARED_FILES:
             raise UnclearedError(f"{name}: not cleared for weights that ship; cleared are {', '.join(CLEARED_FILES)}")
-        rows += [_row(record) for record in read_jsonl(folder / f"{name}.jsonl.zst")]
+        rows += [as_row(record) for path in _paths(folder, name) for record in read_jsonl(path)]
     for row in rows:
         if not row.licence.startswith(CLEARED_LICENCES):
             raise UnclearedError(f"licence {row.licence!r} of {row.source!r} is not cleared for weights that ship")
     return rows
+
+
+def _paths(folder: Path, name: str) -> list[Path]:
+    if name == SERIES:
+        return sorted(SERIES_FOLDER.glob("*.jsonl"))
+    file = f"{name}.jsonl.zst"
+    if name != PACKAGES or (folder / file).exists():
+        return [folder / file]
+    if not (BUILT_CORPORA / file).exists():
+        raise FileNotFoundError(
+            f"no {file} in {folder} or {BUILT_CORPORA}: build it with "
+            f"`python -m gpujobs.pod.corpus.build --out {BUILT_CORPORA / file}` (docs/corpus.md)"
+        )
+    return [BUILT_CORPORA / file]
 
 
 def read_jsonl(path: Path) -> Iterator[dict[str, Any]]:
@@ -99,7 +118,8 @@ def read_jsonl(path: Path) -> Iterator[dict[str, Any]]:
                 yield json.loads(line)
 
 
-def _row(record: dict[str, Any]) -> Row:
+def as_row(record: dict[str, Any]) -> Row:
+    """A record of a corpus file as a row. Raises KeyError for a missing field."""
     fields = {key: str(record[key]) for key in Row.__dataclass_fields__ if key not in ("label", "part")}
     return Row(label=int(record["label"] == "ai"), **fields)
 

@@ -20,8 +20,9 @@ SMALLEST_QUANTISED = 4096  # values; smaller tensors stay as they are
 
 
 def export(detector: Detector, path: Path) -> None:
-    """Writes `path` (inputs ids and mask, (B, T) int64; output logits, (B,) float32). The detector must be
-    merged.
+    """Writes `path` (inputs ids and mask, (B, T) int64; outputs logits (B,) and tokens (B, T), float32).
+
+    The detector must be merged.
     """
     detector.eval()
     example = torch.ones((2, 8), dtype=torch.int64)
@@ -31,8 +32,13 @@ def export(detector: Detector, path: Path) -> None:
         (example, example),
         str(scratch),
         input_names=["ids", "mask"],
-        output_names=["logits"],
-        dynamic_axes={"ids": {0: "B", 1: "T"}, "mask": {0: "B", 1: "T"}, "logits": {0: "B"}},
+        output_names=["logits", "tokens"],
+        dynamic_axes={
+            "ids": {0: "B", 1: "T"},
+            "mask": {0: "B", 1: "T"},
+            "logits": {0: "B"},
+            "tokens": {0: "B", 1: "T"},
+        },
         opset_version=OPSET,
         dynamo=False,
     )

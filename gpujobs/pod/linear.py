@@ -14,20 +14,22 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_union
 
 from gpujobs.pod.dataset import Row
-from gpujobs.pod.ngrams import Counts, NgramModel, count, weigh
+from gpujobs.pod.ngrams import Counts, NgramModel, count, weigh, words_and_marks
+from gpujobs.pod.recipe import NgramKnobs
 
-KINDS = 2  # characters and words
 BASELINE_FEATURES = 300_000  # of each kind, the most frequent ones
 
 
-def fit_ngrams(rows: Sequence[Row], bits: int, inverse_regularisation: float, seed: int) -> NgramModel:
+def fit_ngrams(rows: Sequence[Row], knobs: NgramKnobs, seed: int) -> NgramModel:
     """The hashed n-gram model on whole training texts, both classes weighing the same."""
-    counts = [count(row.text, bits) for row in rows]
-    idf = _idf(counts, bits)
-    x = scipy.sparse.hstack([_matrix([c[kind] for c in counts], idf[kind], bits) for kind in range(KINDS)]).tocsr()
+    frequent = frequent_words(rows, knobs.frequent_words)
+    counts = [count(row.text, knobs.bits, frequent) for row in rows]
+    kinds = range(len(counts[0]))
+    idf = np.stack([_idf([c[kind] for c in counts], knobs.bits) for kind in kinds])
+    x = scipy.sparse.hstack([_matrix([c[kind] for c in counts], idf[kind], knobs.bits) for kind in kinds]).tocsr()
     labels = [row.label for row in rows]
     model = LogisticRegression(
-        C=inverse_regularisation,
+        C=knobs.inverse_regularisation,
         class_weight="balanced",
         solver="liblinear",
         max_iter=60,
@@ -35,15 +37,20 @@ def fit_ngrams(rows: Sequence[Row], bits: int, inverse_regularisation: float, se
         random_state=seed,
     )
     model.fit(x, labels)
-    weights = model.coef_[0].astype(np.float32).reshape(KINDS, 1 << bits)
-    return NgramModel(bits, weights, idf, float(model.intercept_[0]))
+    weights = model.coef_[0].astype(np.float32).reshape(len(kinds), 1 << knobs.bits)
+    return NgramModel(knobs.bits, weights, idf, float(model.intercept_[0]), frequent)
 
 
-def _idf(counts: Sequence[tuple[Counts, Counts]], bits: int) -> npt.NDArray[np.float32]:
-    seen = np.zeros((KINDS, 1 << bits), dtype=np.float32)
-    for both in counts:
-        for kind, found in enumerate(both):
-            seen[kind][found.buckets] += 1
+def frequent_words(rows: Sequence[Row], number: int) -> frozenset[str]:
+    """The words, in small letters, that the most texts have; ties in the order of the alphabet."""
+    found = Counter(word for row in rows for word in {w.lower() for w in words_and_marks(row.text)})
+    return frozenset(sorted(found, key=lambda word: (-found[word], word))[:number])
+
+
+def _idf(counts: Sequence[Counts], bits: int) -> npt.NDArray[np.float32]:
+    seen = np.zeros(1 << bits, dtype=np.float32)
+    for found in counts:
+        seen[found.buckets] += 1
     return (np.log((1 + len(counts)) / (1 + seen)) + 1).astype(np.float32)
 
 

@@ -14,16 +14,17 @@ from types import FrameType
 from typing import Any
 
 import torch
-from torch.nn.functional import binary_cross_entropy_with_logits
+from torch.nn.functional import binary_cross_entropy_with_logits as cross_entropy
 from tqdm import tqdm
 
 from gpujobs.pod import checkpoint
-from gpujobs.pod.crops import Batch, CropSource
+from gpujobs.pod.crops import MIXED, Batch, CropSource
 from gpujobs.pod.model import Detector, collate, device_of, trainable, truncate
 from gpujobs.pod.recipe import Recipe
 
 GRADIENT_NORM = 1.0
 LOG_STEPS = 25
+HEADS = ("head.", "token_head.")
 
 Evaluate = Callable[[Detector, int], dict[str, Any]]
 
@@ -108,15 +109,7 @@ class Loop:
         knobs = self.recipe.training
         for group in self._optimiser.param_groups:
             group["lr"] = group["peak"] * rate(self._step, knobs.warmup_steps, knobs.steps)
-        device = device_of(self.detector)
-        rows = [truncate(list(ids), self.recipe.model.window_tokens) for ids in batch.ids]
-        ids, mask = collate(rows, self._pad, device)
-        ids = self._drop_tokens(ids, mask)
-        labels = torch.tensor(batch.labels, dtype=torch.float32, device=device)
-        targets = labels * (1 - 2 * knobs.label_smoothing) + knobs.label_smoothing
-        with torch.autocast(device.type, torch.bfloat16, enabled=knobs.bf16):
-            logits = self.detector(ids, mask)
-        loss = binary_cross_entropy_with_logits(logits.float(), targets)
+        loss = self._loss(batch)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self._parameters.values(), GRADIENT_NORM)
         self._optimiser.step()
@@ -127,6 +120,27 @@ class Loop:
             for name, value in self._parameters.items():
                 self._average[name].lerp_(value, 1 - decay)
         return float(loss.item())
+
+    def _loss(self, batch: Batch) -> torch.Tensor:
+        """Cross entropy of the texts that one class wrote, plus that of all real tokens."""
+        knobs, device = self.recipe.training, device_of(self.detector)
+        limit = self.recipe.model.window_tokens
+        ids, mask = collate([truncate(list(row), limit) for row in batch.ids], self._pad, device)
+        token_labels, _ = collate([truncate(list(row), limit) for row in batch.token_labels], 0, device)
+        labels = torch.tensor(batch.labels, dtype=torch.float32, device=device)
+        with torch.autocast(device.type, torch.bfloat16, enabled=knobs.bf16):
+            logits, tokens = self.detector(self._drop_tokens(ids, mask), mask)
+        pure = labels != MIXED
+        loss = (self._entropy(logits, labels.clamp(0, 1)) * pure).sum() / pure.sum().clamp(min=1)
+        if not knobs.token_loss:
+            return loss
+        # A mean over each text first: a long text counts no more than a short one, as in the document's loss.
+        each = self._entropy(tokens, token_labels.float()) * mask
+        return loss + knobs.token_loss * (each.sum(1) / mask.sum(1)).mean()
+
+    def _entropy(self, logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+        smoothing = self.recipe.training.label_smoothing
+        return cross_entropy(logits.float(), labels * (1 - 2 * smoothing) + smoothing, reduction="none")
 
     def _drop_tokens(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         share = self.recipe.training.token_dropout
@@ -139,8 +153,8 @@ class Loop:
 
     def _make_optimiser(self) -> torch.optim.Optimizer:
         knobs = self.recipe.training
-        head = [value for name, value in self._parameters.items() if name.startswith("head.")]
-        rest = [value for name, value in self._parameters.items() if not name.startswith("head.")]
+        head = [value for name, value in self._parameters.items() if name.startswith(HEADS)]
+        rest = [value for name, value in self._parameters.items() if not name.startswith(HEADS)]
         groups = [
             {"params": rest, "peak": knobs.learning_rate, "weight_decay": knobs.weight_decay},
             {"params": head, "peak": knobs.head_learning_rate, "weight_decay": 0.0},

@@ -1,4 +1,4 @@
-"""The network that is trained: an encoder with LoRA adapters, mean pooling, one logit.
+"""The network that is trained: an encoder with LoRA adapters, one logit for the text and one for each token.
 
 May be imported by: train.py, export.py and their tests. Extra: `train`; the serving path (score.py) never
 comes here.
@@ -18,21 +18,23 @@ from gpujobs.pod.vocabulary import cut_vocabulary
 
 
 class Detector(nn.Module):
-    """Token ids to one logit a text, higher is more AI-like."""
+    """Token ids to one logit a text (from the mean of its tokens) and one a token, higher is more AI-like."""
 
     def __init__(self, encoder: Encoder, hidden: int) -> None:
         super().__init__()
         self.encoder = encoder
         self.head = nn.Linear(hidden, 1)
-        nn.init.zeros_(self.head.weight)
-        nn.init.zeros_(self.head.bias)
+        self.token_head = nn.Linear(hidden, 1)
+        for head in (self.head, self.token_head):
+            nn.init.zeros_(head.weight)
+            nn.init.zeros_(head.bias)
 
-    def forward(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        """ids, mask: (B, T) int64, mask 1 on real tokens.  Returns (B,) float."""
+    def forward(self, ids: torch.Tensor, mask: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """ids, mask: (B, T) int64, mask 1 on real tokens.  Returns (B,) and (B, T) float; padding's are noise."""
         hidden = self.encoder(input_ids=ids, attention_mask=mask).last_hidden_state  # (B, T, H)
         weights = mask.unsqueeze(-1).to(hidden.dtype)  # (B, T, 1)
         pooled = (hidden * weights).sum(1) / weights.sum(1)  # (B, H)
-        return self.head(pooled).squeeze(-1)
+        return self.head(pooled).squeeze(-1), self.token_head(hidden).squeeze(-1)
 
 
 def build(recipe: Recipe, texts: Iterable[str], cache: Path) -> tuple[Detector, Base]:

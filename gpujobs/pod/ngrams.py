@@ -1,12 +1,15 @@
 """The linear model on hashed n-grams that scores beside the encoder: it generalises better to unseen sources.
 
-Features of a text: characters 3 to 5 and words 1 to 2 (lower case), hashed into 2 ** bits buckets; the
-logarithm of each count is weighted by its rarity (idf) in training, each of the two kinds has length 1. A
-text's score depends on that text alone. May be imported by: score.py, training. Imports: numpy.
+Features of a text, in small letters and hashed into 2 ** bits buckets: characters 3 to 5; words 1 to 2; and outlines 1
+to 4, where frequent words stay and others become their ending and capital, which says how a text is written and not
+what about (text distortion, Stamatatos 2017). The logarithm of each count is weighted by its rarity (idf) in training,
+and each kind has length 1. A text's score depends on that text alone. May be imported by: score.py, training.
+Imports: numpy.
 """
 
 import re
 import zlib
+from collections.abc import Set
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,10 +18,19 @@ import numpy.typing as npt
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float32]
+Hashes = npt.NDArray[np.uint64]
 
 CHARACTER_NGRAMS = (3, 4, 5)
+OUTLINE_NGRAMS = (2, 3, 4)  # beside single outlines
+ENDINGS = tuple(  # the longest that fits is kept; what is before it must have three letters
+    sorted(
+        "ing ed ly tion sion ment ness ity ous ive al er est es s mente ción ado ada ando endo ar ía".split(),
+        key=lambda ending: (-len(ending), ending),
+    )
+)
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _TOKEN = re.compile(r"\w+|[^\w\s]")
+_WORD_OR_MARK = re.compile(r"\w+(?:'\w+)?|[^\w\s]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +41,44 @@ class Counts:
     values: Floats
 
 
-def count(text: str, bits: int) -> tuple[Counts, Counts]:
-    """Character and word features of a text."""
+def count(text: str, bits: int, frequent: Set[str] = frozenset()) -> tuple[Counts, ...]:
+    """Character and word features of a text; outlines too where frequent words (in small letters) are given."""
     lowered = " ".join(text.lower().split())
-    return _counts(_character_hashes(f" {lowered} "), bits), _counts(_word_hashes(lowered), bits)
+    hashes = [_character_hashes(f" {lowered} "), _word_hashes(lowered)]
+    if frequent:
+        hashes.append(_outline_hashes(text, frequent))
+    return tuple(_counts(found, bits) for found in hashes)
 
 
-def _character_hashes(text: str) -> npt.NDArray[np.uint64]:
+def words_and_marks(text: str) -> list[str]:
+    """The tokens that outlines are made of."""
+    return _WORD_OR_MARK.findall(text)
+
+
+def outline(word: str, frequent: Set[str]) -> str:
+    """A frequent word or a mark as it is, a number as `#`, another word as its capital and ending."""
+    lowered = word.lower()
+    if lowered in frequent or not word[0].isalnum():
+        return lowered
+    if word[0].isdigit():
+        return "#"
+    capital = "^" if word[0].isupper() else "~"
+    return capital + next((e for e in ENDINGS if len(lowered) > len(e) + 2 and lowered.endswith(e)), "")
+
+
+def _outline_hashes(text: str, frequent: Set[str]) -> Hashes:
+    outlines = [outline(word, frequent) for word in words_and_marks(text)]
+    single = np.array([zlib.crc32(o.encode("utf-8", "surrogatepass")) for o in outlines], dtype=np.uint64) * _MIX
+    found, run = [single], single
+    for n in OUTLINE_NGRAMS:
+        if len(single) < n:
+            break
+        run = (run[:-1] ^ (run[:-1] >> np.uint64(29))) * _MIX + single[n - 1 :]
+        found.append(run)
+    return np.concatenate(found)
+
+
+def _character_hashes(text: str) -> Hashes:
     points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4").astype(np.uint64)
     found = []
     for n in CHARACTER_NGRAMS:
@@ -49,7 +92,7 @@ def _character_hashes(text: str) -> npt.NDArray[np.uint64]:
     return np.concatenate(found) if found else np.zeros(0, dtype=np.uint64)
 
 
-def _word_hashes(text: str) -> npt.NDArray[np.uint64]:
+def _word_hashes(text: str) -> Hashes:
     words = _TOKEN.findall(text)
     single = np.array([zlib.crc32(w.encode("utf-8", "surrogatepass")) for w in words], dtype=np.uint64)
     single = (single + np.uint64(77)) * _MIX
@@ -57,7 +100,7 @@ def _word_hashes(text: str) -> npt.NDArray[np.uint64]:
     return np.concatenate([single, pairs])
 
 
-def _counts(hashes: npt.NDArray[np.uint64], bits: int) -> Counts:
+def _counts(hashes: Hashes, bits: int) -> Counts:
     buckets = ((hashes * _MIX) >> np.uint64(64 - bits)).astype(np.int64)
     distinct, counts = np.unique(buckets, return_counts=True)
     return Counts(distinct, (1.0 + np.log(counts)).astype(np.float32))
@@ -65,17 +108,18 @@ def _counts(hashes: npt.NDArray[np.uint64], bits: int) -> Counts:
 
 @dataclass(frozen=True, slots=True)
 class NgramModel:
-    """weights, idf: (2, 2 ** bits), characters and words."""
+    """weights, idf: (kinds, 2 ** bits): characters, words, and outlines where there are frequent words."""
 
     bits: int
     weights: Floats
     idf: Floats
     bias: float
+    frequent: frozenset[str] = frozenset()
 
     def score(self, text: str) -> float:
         """The logit of one text, higher is more AI-like."""
         total = self.bias
-        for kind, found in enumerate(count(text, self.bits)):
+        for kind, found in enumerate(count(text, self.bits, self.frequent)):
             values = weigh(found, self.idf[kind])
             total += float(values @ self.weights[kind][found.buckets])
         return total
@@ -91,6 +135,7 @@ class NgramModel:
             idf=np.round(self.idf / idf_scale).astype(np.uint8),
             idf_scale=np.float32(idf_scale),
             bias=np.float32(self.bias),
+            frequent=np.frombuffer("\n".join(sorted(self.frequent)).encode(), dtype=np.uint8),
         )
 
     @classmethod
@@ -99,7 +144,9 @@ class NgramModel:
             weights = data["weights"].astype(np.float32) * data["scale"]
             idf = data["idf"].astype(np.float32) * data["idf_scale"]
             bits = int(weights.shape[1]).bit_length() - 1
-            return cls(bits, weights, idf, float(data["bias"]))
+            # Models of two kinds, from before outlines, have no list.
+            listed = data["frequent"].tobytes().decode().split("\n") if "frequent" in data else []
+            return cls(bits, weights, idf, float(data["bias"]), frozenset(word for word in listed if word))
 
 
 def weigh(found: Counts, idf: Floats) -> Floats:

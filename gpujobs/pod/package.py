@@ -25,6 +25,7 @@ from gpujobs.pod.calibration import Calibration, Mix, fit_calibration, fit_mix
 from gpujobs.pod.contract import WindowScore
 from gpujobs.pod.dataset import Row, cached_as_read, corpora_folder, read_heldout, read_rows, with_parts
 from gpujobs.pod.genres import genre
+from gpujobs.pod.mixed import documents, fit_change_cost
 from gpujobs.pod.score import DEFAULT_THREADS, Raw, Reader, load_parts
 from gpujobs.pod.shared.decision import Thresholds, decide
 from gpujobs.pod.shared.metrics import wilson
@@ -37,6 +38,7 @@ SHIPPED_FILES = ("encoder.onnx", "tokenizer.json", "ngrams.npz")
 DEFAULT_MAX_FPR = 0.01
 MIN_WORDS = 50
 WORD_RANGES = ((50, 100_000), (50, 99), (100, 199), (200, 399), (400, 100_000))
+MIXED_TEXTS = 400  # spliced development documents on which the cost of a change is chosen
 READ_TOGETHER = 64  # texts scored between two movements of the progress bar
 FEWEST_AI_TEXTS = 500  # development texts from which a language gets a calibration of its own
 SMALLEST_CARD_GROUP = 50  # human texts behind a line of the rate card
@@ -51,6 +53,7 @@ def package(run: Path, out: Path, rows: Sequence[Row]) -> str:
     languages = measured_languages(rows)
     parts = run / PARTS
     facts = json.loads((parts / "facts.json").read_text(encoding="utf-8"))
+    facts["engine"]["change_cost"] = _change_cost(parts, facts, rows)
     raws = read_raws(parts, facts["engine"], rows, run / "raws.jsonl")
     pairs = [(row, raws[row.id]) for row in rows if row.id in raws]
     development = [(row, raw) for row, raw in pairs if row.part.endswith("_dev")]
@@ -101,7 +104,7 @@ def read_raws(parts: Path, engine_facts: dict[str, Any], rows: Sequence[Row], ca
     encoder.
     """
     found: dict[str, Raw] = {}
-    stamp = _stamp([parts / name for name in SHIPPED_FILES])
+    stamp = _stamp([parts / name for name in SHIPPED_FILES], engine_facts)
     if cache.exists():
         for line in cache.read_text(encoding="utf-8").splitlines():
             record = json.loads(line)
@@ -123,12 +126,25 @@ def read_raws(parts: Path, engine_facts: dict[str, Any], rows: Sequence[Row], ca
     return found
 
 
-def _stamp(parts: Sequence[Path]) -> str:
+def _change_cost(parts: Path, facts: dict[str, Any], rows: Sequence[Row]) -> float | None:
+    """What a change of writer costs, fitted on development texts; None without a trained token head."""
+    if not facts["recipe"]["training"]["token_loss"]:
+        return None
+    engine_facts = {**facts["engine"], "change_cost": None}
+    reader = Reader(*load_parts(parts, engine_facts, DEFAULT_THREADS), engine_facts)
+    development = [row for row in rows if row.part.endswith("_dev")]
+    mixed = documents(development, MIXED_TEXTS, facts["recipe"]["training"]["seed"])
+    pure = sorted(development, key=lambda row: row.digest)[: 2 * MIXED_TEXTS]
+    return fit_change_cost(reader, mixed, pure) if mixed else None
+
+
+def _stamp(parts: Sequence[Path], engine_facts: dict[str, Any]) -> str:
     """Names what raw logits depend on: the parts, and the code that cuts texts and runs them."""
     code = Path(__file__).parent
-    rules = [code / name for name in ("score.py", "engine.py", "windows.py", "ngrams.py")]
+    rules = [code / name for name in ("score.py", "engine.py", "windows.py", "segments.py", "ngrams.py")]
     files = [*parts, *rules, *sorted((code / "shared").glob("*.py"))]
-    return hashlib.sha256("".join(manifest.sha256(f) for f in files if f.exists()).encode()).hexdigest()[:16]
+    hashes = [manifest.sha256(f) for f in files if f.exists()]
+    return hashlib.sha256(json.dumps([hashes, engine_facts], sort_keys=True).encode()).hexdigest()[:16]
 
 
 def score(row: Row, raw: Raw, mix: Mix, calibrate: Calibration) -> Scored:

@@ -34,7 +34,8 @@ class DataKnobs:
     crop_words: tuple[int, int]  # shortest and longest crop
     size_power: float  # a source and genre with n texts is drawn in proportion to n ** size_power
     spanish_share: float  # of all crops
-    augment_share: float  # crops that get typos, lower case or dropped words
+    augment_share: float  # crops that get one of the attacks that reading doesn't undo
+    splice_share: float  # crops made of human and AI sentences in turn, for the token head (0 = none)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,7 @@ class TrainingKnobs:
     warmup_steps: int
     weight_decay: float
     label_smoothing: float
+    token_loss: float  # weight of the token head's loss beside the document's
     token_dropout: float  # share of input tokens replaced by the unknown token
     average_decay: float  # of the running average of trained weights that is shipped (0 = last weights)
     bf16: bool  # autocast; fp32 otherwise
@@ -63,7 +65,8 @@ class TrainingKnobs:
 class NgramKnobs:
     """The linear model on hashed n-grams that scores beside the encoder (buckets = 0: none)."""
 
-    bits: int  # 2 ** bits weights
+    bits: int  # 2 ** bits weights of each kind
+    frequent_words: int  # that stay words in outlines (0 = no outlines)
     inverse_regularisation: float  # scikit-learn's C
 
 

@@ -9,19 +9,23 @@ pod's entries and, inside a worker process, the site's local backend. Extra: `cp
 """
 
 import time
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from tokenizers import Tokenizer
 
 from gpujobs.pod import manifest
 from gpujobs.pod.calibration import Calibration, Mix
 from gpujobs.pod.contract import ScoreRequest, ScoreResponse, TextIn, TextOut, WindowScore
-from gpujobs.pod.engine import Engine
+from gpujobs.pod.engine import Engine, Logits
 from gpujobs.pod.ngrams import NgramModel
-from gpujobs.pod.windows import Window, cut, join
+from gpujobs.pod.segments import Sentence, measure, segments
+from gpujobs.pod.shared.sentences import sentence_spans
+from gpujobs.pod.windows import Window, cut, first_letter, join
 
 DEFAULT_THREADS = 2
 SPECIAL_TOKENS = 2  # one before and one after each window
@@ -108,33 +112,93 @@ class Scorer:
 
 
 class Reader:
-    """Texts to raw logits of their windows. Packaging fits mix and calibration on what it answers."""
+    """Texts to raw logits of their windows. Packaging fits mix and calibration on what it answers.
+
+    A text is read once in windows as long as the model takes. Where its sentences say that the writer changes, it is
+    read once more in windows that end at the changes, so that each window's number is of one writer.
+    """
 
     def __init__(self, tokenizer: Tokenizer, engine: Engine, ngrams: NgramModel | None, facts: dict[str, Any]) -> None:
         self._tokenizer, self._engine, self._ngrams = tokenizer, engine, ngrams
         self._first, self._last = int(facts["first_id"]), int(facts["last_id"])
         self._limit = int(facts["window_tokens"]) - SPECIAL_TOKENS
+        self._change_cost = facts.get("change_cost")  # None: no token head, never a second reading
 
     def read(self, texts: Sequence[tuple[str, str]]) -> list[Raw]:
         """Raw logits of each (text, language); the texts must not be empty."""
-        encodings = self._tokenizer.encode_batch([text for text, _ in texts], add_special_tokens=False)
-        cuts = [cut(text, lang, e.offsets, self._limit) for (text, lang), e in zip(texts, encodings, strict=True)]
-        inputs = [
-            [self._first, *encoding.ids[w.first : w.last], self._last]
-            for encoding, windows in zip(encodings, cuts, strict=True)
-            for w in windows
-        ]
-        logits = iter(self._engine.logits(inputs))
-        return [
-            self._raw(text, windows, [next(logits) for _ in windows], len(encoding.ids))
-            for (text, _), windows, encoding in zip(texts, cuts, encodings, strict=True)
-        ]
+        tokens = self._tokens(texts)
+        windows = [cut(t.text, t.language, t.offsets, self._limit) for t in tokens]
+        logits = self._logits(tokens, windows)
+        if self._change_cost is not None:
+            spans = [
+                segments(self._sentences(t, w, found), float(self._change_cost))
+                for t, w, found in zip(tokens, windows, logits, strict=True)
+            ]
+            again = [i for i, found in enumerate(spans) if len(found) > 1]
+            for i in again:
+                windows[i] = self._cut_at(tokens[i], spans[i])
+            second = self._logits([tokens[i] for i in again], [windows[i] for i in again])
+            for i, found in zip(again, second, strict=True):
+                logits[i] = found
+        return [self._raw(*each) for each in zip(tokens, windows, logits, strict=True)]
 
-    def _raw(self, text: str, windows: Sequence[Window], logits: Sequence[float], tokens: int) -> Raw:
-        parts = [text[w.start : w.end] for w in windows]
+    def sentences(self, texts: Sequence[tuple[str, str]]) -> list[list[Sentence]]:
+        """Every text's sentences with the token head's evidence, as the first reading finds it."""
+        tokens = self._tokens(texts)
+        windows = [cut(t.text, t.language, t.offsets, self._limit) for t in tokens]
+        logits = self._logits(tokens, windows)
+        return [self._sentences(*each) for each in zip(tokens, windows, logits, strict=True)]
+
+    def _tokens(self, texts: Sequence[tuple[str, str]]) -> list["Tokens"]:
+        encodings = self._tokenizer.encode_batch([text for text, _ in texts], add_special_tokens=False)
+        return [Tokens(*text, e.ids, e.offsets) for text, e in zip(texts, encodings, strict=True)]
+
+    def _logits(self, tokens: Sequence["Tokens"], windows: Sequence[Sequence[Window]]) -> list[list[Logits]]:
+        inputs = [
+            [self._first, *t.ids[w.first : w.last], self._last]
+            for t, cuts in zip(tokens, windows, strict=True)
+            for w in cuts
+        ]
+        found = iter(self._engine.logits(inputs))
+        return [[next(found) for _ in cuts] for cuts in windows]
+
+    def _sentences(self, tokens: "Tokens", windows: Sequence[Window], logits: Sequence[Logits]) -> list[Sentence]:
+        inner = [found.tokens[1:-1] for found in logits if found.tokens is not None]
+        starts = [first_letter(tokens.text, start, end) for start, end in tokens.offsets]
+        ends = windows[-1].last if windows else 0
+        return measure(sentence_spans(tokens.text, tokens.language), starts[:ends], np.concatenate(inner))
+
+    def _cut_at(self, tokens: "Tokens", spans: Sequence[tuple[int, int]]) -> list[Window]:
+        """Windows that end where the segments do."""
+        starts = [first_letter(tokens.text, start, end) for start, end in tokens.offsets]
+        found: list[Window] = []
+        first = 0
+        for start, end in spans:
+            last = len(starts) if end == spans[-1][1] else bisect_left(starts, end)
+            offsets = [(max(a, start) - start, b - start) for a, b in tokens.offsets[first:last]]
+            found += [
+                Window(w.start + start, w.end + start, w.first + first, w.last + first)
+                for w in cut(tokens.text[start:end], tokens.language, offsets, self._limit)
+            ]
+            first = last
+        return found
+
+    def _raw(self, tokens: "Tokens", windows: Sequence[Window], logits: Sequence[Logits]) -> Raw:
+        parts = [tokens.text[w.start : w.end] for w in windows]
         ngrams = [self._ngrams.score(part) if self._ngrams else 0.0 for part in parts]
         words = tuple(len(part.split()) for part in parts)
-        return Raw(tuple(windows), tuple(logits), tuple(ngrams), words, tokens)
+        documents = tuple(found.document for found in logits)
+        return Raw(tuple(windows), documents, tuple(ngrams), words, len(tokens.ids))
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """A text with its token ids (no special ones) and each token's [start, end) in it."""
+
+    text: str
+    language: str
+    ids: Sequence[int]
+    offsets: Sequence[tuple[int, int]]
 
 
 def load_parts(folder: Path, facts: dict[str, Any], threads: int) -> tuple[Tokenizer, Engine, NgramModel | None]:

@@ -24,8 +24,11 @@ OOD_SOURCES = (
     "EQ-Bench Judgemark",  # AI stories by 19 models of 2024
     "HART humanizing",  # AI essays, news, abstracts, stories, half of them humanised
     "Customer reviews",  # human reviews
-    "Fast-DetectGPT",  # both classes: news, stories, medical answers
     "ELTeC-spa",  # human Spanish novels
+    "House of Commons",  # human speeches
+    "PHYLIP",  # human, academic
+    "AisleRiot",  # human, rules of games; the Spanish is translated
+    "LinCity",  # human, help of a game; the Spanish is translated
 )
 OOD_GENRES = (
     ("L2R", "l2r-product-review"),  # both classes

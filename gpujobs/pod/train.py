@@ -69,7 +69,8 @@ def train(recipe: Recipe, rows: Sequence[Row], out: Path, *, resume: bool, bases
     specials = special_ids(tokenizer)
 
     # 3. Steps over balanced random crops.
-    source = CropSource(training, recipe.data, recipe.training, lambda texts: encode(tokenizer, texts))
+    around = specials["first_id"], specials["last_id"]
+    source = CropSource(training, recipe.data, recipe.training, lambda texts: encode(tokenizer, texts), around)
     loop = Loop(detector, source, recipe, listed, out, specials["unknown"], specials["pad_id"])
     if resume:
         loop.resume()
@@ -88,8 +89,7 @@ def train(recipe: Recipe, rows: Sequence[Row], out: Path, *, resume: bool, bases
     export(merged(detector).to("cpu"), parts / "encoder.onnx")
     tokenizer.save(str(parts / "tokenizer.json"), pretty=False)
     if recipe.ngrams.bits:
-        knobs = recipe.ngrams
-        fit_ngrams(training, knobs.bits, knobs.inverse_regularisation, recipe.training.seed).save(parts / "ngrams.npz")
+        fit_ngrams(training, recipe.ngrams, recipe.training.seed).save(parts / "ngrams.npz")
     baseline = baseline_scores(training, held_out)
     facts: dict[str, Any] = {
         "model": recipe.model.name,
@@ -119,8 +119,8 @@ def train(recipe: Recipe, rows: Sequence[Row], out: Path, *, resume: bool, bases
 
 
 def encode(tokenizer: Tokenizer, texts: list[str]) -> list[list[int]]:
-    """Token ids with the special tokens around."""
-    return [encoding.ids for encoding in tokenizer.encode_batch(texts)]
+    """Token ids without special tokens."""
+    return [encoding.ids for encoding in tokenizer.encode_batch(texts, add_special_tokens=False)]
 
 
 def special_ids(tokenizer: Tokenizer) -> dict[str, int]:
@@ -166,7 +166,8 @@ def logits(detector: Detector, ids: Sequence[list[int]], pad: int) -> list[float
     with torch.no_grad(), torch.autocast(device.type, torch.bfloat16):
         for start in range(0, len(order), EVALUATION_BATCH):
             chosen = order[start : start + EVALUATION_BATCH]
-            found[chosen] = detector(*collate([ids[i] for i in chosen], pad, device)).float().cpu().numpy()
+            logits, _ = detector(*collate([ids[i] for i in chosen], pad, device))
+            found[chosen] = logits.float().cpu().numpy()
     return [float(value) for value in found]
 
 

@@ -38,7 +38,7 @@ def cut(text: str, language: str, offsets: Offsets, limit: int = MAX_WINDOW_TOKE
     """
     if not text:
         return []
-    starts = [_first_letter(text, start, end) for start, end in offsets]
+    starts = [first_letter(text, start, end) for start, end in offsets]
     pieces = _pieces(text, sentence_spans(text, language), starts, limit)
     groups = _balance([count for _, count in pieces], limit)
     windows: list[Window] = []
@@ -57,7 +57,7 @@ def join(scores: Sequence[float], windows: Sequence[Window]) -> float:
     return math.fsum(s * (w.end - w.start) for s, w in zip(scores, windows, strict=True)) / total
 
 
-def _first_letter(text: str, start: int, end: int) -> int:
+def first_letter(text: str, start: int, end: int) -> int:
     """Where a token's letters begin: tokenizers count the space before a word to the word, sentences don't."""
     while start < end - 1 and text[start].isspace():
         start += 1

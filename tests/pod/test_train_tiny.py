@@ -26,8 +26,9 @@ RECIPES = Path(__file__).parents[2] / "gpujobs" / "pod" / "recipes"
 def loop_of(recipe: Recipe, rows: list[Row], out: Path) -> Loop:
     torch.manual_seed(recipe.training.seed)
     detector, base = build(recipe, [], out)
-    source = CropSource(rows, recipe.data, recipe.training, lambda texts: encode(base.tokenizer, texts))
     specials = special_ids(base.tokenizer)
+    around = specials["first_id"], specials["last_id"]
+    source = CropSource(rows, recipe.data, recipe.training, lambda texts: encode(base.tokenizer, texts), around)
     out.mkdir(exist_ok=True)
     return Loop(detector, source, recipe, data_hash(rows), out, specials["unknown"], specials["pad_id"])
 

@@ -1,14 +1,13 @@
 """The one rule that turns a text's probabilities into a verdict. Pure; pod and site apply it alike.
 
-    ai        the document's probability reaches the document threshold, and the windows that are more likely
-    AI than
-              not (`EVEN`) make up most of the text: these are flagged, the evidence of their neighbours
-              counting
-    mixed     the document reaches it, but such windows make up less; or it doesn't, but windows that reach
-    the window
-              threshold on their own make up a real share of the text: these are flagged
+    ai        the document's probability reaches the document threshold, and the windows that are more likely AI than
+              not (`EVEN`) make up most of the text: these are flagged, the evidence of their neighbours counting
+    mixed     the document reaches it, but such windows make up less; or it doesn't, but windows that reach the window
+              threshold on their own make up a real share of the text: where an AI's hand is shown, every window that
+              is more likely AI than not is flagged
     human     otherwise; nothing is flagged then
 
+Windows end where the writer seems to change (segments.py), so that each has one writer's number.
 `ai_fraction` is the share of flagged characters, to the character what a page highlights.
 A text of one window is `ai` exactly when its probability reaches the document threshold, else `human`: with
 one window there is nothing that could be mixed.
@@ -20,8 +19,8 @@ from dataclasses import dataclass
 from gpujobs.pod.contract import WindowScore
 
 EVEN = 0.5  # calibrated probability from which a window of a text above the document threshold is flagged
-AI_SHARE = 0.6  # of the characters flagged, at least, in a text called `ai`
-MIXED_SHARE = 0.2  # of the characters flagged, at least, in a text called `mixed` by its windows alone
+AI_SHARE = 0.8  # of the characters flagged, at least, in a text called `ai`
+MIXED_SHARE = 0.08  # of the characters in windows over the window threshold, in a text called `mixed` by these alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +53,11 @@ def decide(probability: float, windows: Sequence[WindowScore], thresholds: Thres
         flagged = tuple(w.probability >= lowest for w in windows)
         share = _share(windows, flagged)
         return Decision("ai" if share >= AI_SHARE else "mixed", share, flagged)
-    flagged = tuple(w.probability >= thresholds.window for w in windows)
-    share = _share(windows, flagged)
-    if len(windows) > 1 and share >= MIXED_SHARE:
-        return Decision("mixed", share, flagged)
+    sure = tuple(w.probability >= thresholds.window for w in windows)
+    if len(windows) > 1 and _share(windows, sure) >= MIXED_SHARE:
+        lowest = min(EVEN, thresholds.window)
+        flagged = tuple(w.probability >= lowest for w in windows)
+        return Decision("mixed", _share(windows, flagged), flagged)
     return Decision("human", 0.0, (False,) * len(windows))
 
 

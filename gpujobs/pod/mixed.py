@@ -1,0 +1,108 @@
+"""Mixed documents of held-out texts: made for measuring, and the cost of a change of writer chosen on them.
+
+May be imported by: packaging, reports. Imports: dataset, splices, segments, score (a Reader comes in).
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpujobs.pod.dataset import Row
+from gpujobs.pod.genres import genre
+from gpujobs.pod.score import Reader
+from gpujobs.pod.segments import Sentence, segments, states
+from gpujobs.pod.splices import draw_plan, joined, splice
+
+WORDS = (120, 600)  # of a document; drawn evenly in the logarithm
+SHARES = (0.10, 0.75)  # of AI words
+LEAST_WORDS = 80  # documents whose texts ran out before are dropped
+SAME_GROUP_SHARE = 0.5  # of documents whose AI text is on the human text's passage or prompt, where there is one
+CHANGE_COSTS = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0)
+READ_TOGETHER = 64
+MIN_PURE_WORDS = 100  # shorter texts hold no change worth looking for
+
+
+@dataclass(frozen=True, slots=True)
+class Mixed:
+    """A document by two writers. spans: [start, end) of each piece; labels: 1 for AI, 0 for human."""
+
+    text: str
+    language: str
+    genre: str
+    spans: tuple[tuple[int, int], ...]
+    labels: tuple[int, ...]
+
+    @property
+    def ai_share(self) -> float:
+        """Share of the pieces' characters that the AI wrote."""
+        sizes = [end - start for start, end in self.spans]
+        return sum(size for size, label in zip(sizes, self.labels, strict=True) if label) / sum(sizes)
+
+
+def documents(rows: Sequence[Row], count: int, seed: int) -> list[Mixed]:
+    """Up to `count` documents, each of a human and an AI text of one language and genre. Fewer when texts are short."""
+    rng = np.random.default_rng(seed)
+    ordered = sorted(rows, key=lambda row: row.id)
+    answers: dict[tuple[str, str], list[Row]] = defaultdict(list)
+    by_genre: dict[tuple[str, str], list[Row]] = defaultdict(list)
+    for row in ordered:
+        if row.label:
+            answers[row.language, row.group].append(row)
+            by_genre[row.language, genre(row.domain)].append(row)
+    human = [row for row in ordered if not row.label and by_genre.get((row.language, genre(row.domain)))]
+    found: list[Mixed] = []
+    for place in rng.permutation(len(human))[: 2 * count]:
+        row = human[int(place)]
+        same = answers.get((row.language, row.group))
+        chosen = same if same and rng.random() < SAME_GROUP_SHARE else by_genre[row.language, genre(row.domain)]
+        words = int(np.exp(rng.uniform(*np.log(WORDS))))
+        ai = chosen[int(rng.integers(len(chosen)))]
+        pieces = splice(row.text, ai.text, row.language, draw_plan(words, SHARES, rng), rng)
+        text, spans = joined(pieces)
+        if len({piece.label for piece in pieces}) == 2 and len(text.split()) >= LEAST_WORDS:
+            labels = tuple(piece.label for piece in pieces)
+            found.append(Mixed(text, row.language, genre(row.domain), tuple(spans), labels))
+    return found[:count]
+
+
+def fit_change_cost(reader: Reader, mixed: Sequence[Mixed], pure: Sequence[Row]) -> float:
+    """The cost with the least error: characters with the wrong writer in mixed texts, parted characters in pure ones."""
+    read = _sentences(reader, [(m.text, m.language) for m in mixed])
+    plain = _sentences(
+        reader, [(row.text, row.language) for row in pure if len(row.text.split()) >= MIN_PURE_WORDS]
+    )
+    errors = {
+        cost: float(np.mean([_wrong(s, m, cost) for s, m in zip(read, mixed, strict=True)]))
+        + float(np.mean([_parted(s, cost) for s in plain]))
+        for cost in CHANGE_COSTS
+    }
+    return min(errors, key=lambda cost: errors[cost])
+
+
+def _sentences(reader: Reader, texts: Sequence[tuple[str, str]]) -> list[list[Sentence]]:
+    found: list[list[Sentence]] = []
+    for start in range(0, len(texts), READ_TOGETHER):
+        found += reader.sentences(texts[start : start + READ_TOGETHER])
+    return found
+
+
+def _wrong(sentences: Sequence[Sentence], mixed: Mixed, cost: float) -> float:
+    """Share of characters whose sentence has the other writer's state."""
+    path = states([s.evidence for s in sentences], cost)
+    wrong = 0
+    for sentence, state in zip(sentences, path, strict=True):
+        for (start, end), label in zip(mixed.spans, mixed.labels, strict=True):
+            if label != state:
+                wrong += max(0, min(end, sentence.end) - max(start, sentence.start))
+    return wrong / len(mixed.text)
+
+
+def _parted(sentences: Sequence[Sentence], cost: float) -> float:
+    """Share of characters outside the larger of the two states: what a change that isn't there would cut off."""
+    if len(segments(sentences, cost)) == 1:
+        return 0.0
+    path = states([s.evidence for s in sentences], cost)
+    sizes = [sum(s.end - s.start for s, state in zip(sentences, path, strict=True) if state == of) for of in (0, 1)]
+    return min(sizes) / max(1, sum(sizes))
