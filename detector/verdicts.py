@@ -17,6 +17,7 @@ from gpujobs.pod.shared.normalise import NORMALISER_VERSION
 
 # The word for how sure we are: the strictest measured cap that the probability clears.
 CONFIDENCE_CAPS = (("0.005", "high"), ("0.01", "medium"), ("0.05", "low"))
+ANY_GENRE = "any"
 CLEARLY_HUMAN = 0.05  # calibrated probability of AI below which `human` is said with high confidence
 TIER_OF_NO_RUN = "cpu"
 
@@ -59,7 +60,7 @@ def judge(
     """The verdict on one text. Raises KeyError for a language or cap without measured thresholds."""
     cap = max_fpr or f"{manifest['default_max_fpr']:g}"
     measured = manifest["thresholds"][language]
-    decision = decide(answer.probability, answer.windows, thresholds_of(measured[cap]))
+    decision = decide(answer.probability, answer.windows, Thresholds.of(measured[cap], reading.words))
     segments = tuple(_segments(reading, answer, decision))
     scored = sum(segment.end - segment.start for segment in segments)
     marked = sum(segment.end - segment.start for segment in segments if segment.label == Verdict.Label.AI)
@@ -67,26 +68,32 @@ def judge(
         label=decision.label,
         probability=answer.probability,
         ai_fraction=marked / scored if scored else 0.0,
-        confidence=_confidence(answer, decision, measured),
+        confidence=_confidence(answer, decision, measured, reading.words),
         segments=segments,
         scored_characters=scored,
         max_fpr=cap,
-        rate_card=rate_card(manifest, language=language, words=reading.words),
+        rate_card=rate_card(manifest, language=language, words=reading.words, cap=cap, genre=answer.genre),
     )
 
 
-def thresholds_of(entry: dict[str, Any]) -> Thresholds:
-    return Thresholds(document=entry["document"], window=entry["window"])
+def rate_card(
+    manifest: dict[str, Any], *, language: str, words: int, cap: str, genre: str = ""
+) -> dict[str, Any] | None:
+    """Of human texts like this one, how many were flagged under this cap: the narrowest measured group it belongs to.
 
-
-def rate_card(manifest: dict[str, Any], *, language: str, words: int) -> dict[str, Any] | None:
-    """Of human texts like this one, how many were flagged: the narrowest measured group that it belongs to."""
+    Genre before length: they differ more by what is written than by how much. A model without lines for a cap has none.
+    """
     fitting = [
         card
         for card in manifest.get("rate_card", [])
-        if card["language"] == language and card["genre"] == "any" and card["words"][0] <= words <= card["words"][1]
+        if card["language"] == language
+        and card["genre"] in (ANY_GENRE, genre)
+        and card["words"][0] <= words <= card["words"][1]
+        and float(card.get("max_fpr", manifest["default_max_fpr"])) == float(cap)
     ]
-    return min(fitting, key=lambda card: card["words"][1] - card["words"][0], default=None)
+    return min(
+        fitting, key=lambda card: (card["genre"] == ANY_GENRE, card["words"][1] - card["words"][0]), default=None
+    )
 
 
 def record(submission: Submission, answer: TextOut, response: ScoreResponse, *, tier: str, now: datetime) -> Verdict:
@@ -147,12 +154,14 @@ def _segments(reading: prose.Reading, answer: TextOut, decision: Decision) -> It
         end_of_last = max(end_of_last, end)
 
 
-def _confidence(answer: TextOut, decision: Decision, measured: dict[str, Any]) -> str:
+def _confidence(answer: TextOut, decision: Decision, measured: dict[str, Any], words: int) -> str:
     """For `ai`: the strictest cap that is cleared. For `human`: by the probability itself; above even odds, too little
     for an accusation but no all-clear, it is low. A mixed verdict rests on parts of a text, so it is never high."""
     if decision.label == Verdict.Label.AI:
         cleared = (
-            word for cap, word in CONFIDENCE_CAPS if cap in measured and answer.probability >= measured[cap]["document"]
+            word
+            for cap, word in CONFIDENCE_CAPS
+            if cap in measured and answer.probability >= Thresholds.of(measured[cap], words).document
         )
         return next(cleared, "low")
     if decision.label == Verdict.Label.MIXED:

@@ -69,7 +69,10 @@ class WindowScore:
 
 @dataclass(frozen=True, slots=True)
 class TextOut:
-    """Scores of one text, or `error` (a stable code) with no windows. Windows cover the text without gaps."""
+    """Scores of one text, or `error` (a stable code) with no windows. Windows cover the text without gaps.
+
+    genre: the model's guess, which picks the line of the rate card; empty where the model makes none.
+    """
 
     id: str
     score: float
@@ -77,6 +80,7 @@ class TextOut:
     windows: tuple[WindowScore, ...]
     tokens: int
     error: str = ""
+    genre: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,4 +165,5 @@ def _text_out(data: Mapping[str, Any]) -> TextOut:
         ),
         tokens=int(data["tokens"]),
         error=str(data.get("error", "")),
+        genre=str(data.get("genre", "")),
     )

@@ -17,7 +17,7 @@ TOKENS = "tokens"  # the output that models of before it lack
 
 @dataclass(frozen=True, slots=True)
 class Logits:
-    """document: of the whole input.  tokens: (T,), special tokens included, or None where the model has no such head."""
+    """document: of the whole input.  tokens: (T,), special tokens included; None where the model has no such head."""
 
     document: float
     tokens: npt.NDArray[np.float32] | None

@@ -1,4 +1,4 @@
-"""Fits the linear models: the hashed n-grams that ship, and the plain n-gram baseline that a model must beat.
+"""Fits the linear models: the n-grams and the genre model that ship, and the plain baseline that a model must beat.
 
 May be imported by: train.py. Imports: scikit-learn, scipy (extra `train`).
 """
@@ -13,10 +13,14 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_union
 
+from gpujobs.pod import genre_model
 from gpujobs.pod.dataset import Row
-from gpujobs.pod.ngrams import Counts, NgramModel, count, weigh, words_and_marks
+from gpujobs.pod.genre_model import GenreModel
+from gpujobs.pod.genres import genre
+from gpujobs.pod.ngrams import WORDS, Counts, NgramModel, count, weigh, words_and_marks
 from gpujobs.pod.recipe import NgramKnobs
 
+GENRE_C = 10.0
 BASELINE_FEATURES = 300_000  # of each kind, the most frequent ones
 
 
@@ -39,6 +43,19 @@ def fit_ngrams(rows: Sequence[Row], knobs: NgramKnobs, seed: int) -> NgramModel:
     model.fit(x, labels)
     weights = model.coef_[0].astype(np.float32).reshape(len(kinds), 1 << knobs.bits)
     return NgramModel(knobs.bits, weights, idf, float(model.intercept_[0]), frequent)
+
+
+def fit_genres(rows: Sequence[Row], seed: int) -> GenreModel:
+    """The genre model on texts of both classes, each genre weighing the same."""
+    counts = [count(row.text, genre_model.BITS)[WORDS] for row in rows]
+    idf = _idf(counts, genre_model.BITS)
+    model = LogisticRegression(C=GENRE_C, class_weight="balanced", max_iter=100, random_state=seed)
+    model.fit(_matrix(counts, idf, genre_model.BITS), [genre(row.domain) for row in rows])
+    names = tuple(str(name) for name in model.classes_)
+    weights, bias = model.coef_.astype(np.float32), model.intercept_.astype(np.float32)
+    if len(names) == 2:  # scikit-learn keeps one row for two classes
+        weights, bias = np.concatenate([-weights, weights]), np.concatenate([-bias, bias])
+    return GenreModel(names, weights, bias, idf)
 
 
 def frequent_words(rows: Sequence[Row], number: int) -> frozenset[str]:

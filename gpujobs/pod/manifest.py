@@ -17,6 +17,7 @@ from gpujobs.pod.shared.decision import Thresholds
 FORMAT = 1
 FILE_NAME = "manifest.json"
 VERSION_DIGITS = 12
+MOST_WORDS = 100_000  # stands for a long text
 VERSIONED = (
     "format",
     "model",
@@ -83,8 +84,10 @@ def write(folder: Path, manifest: Mapping[str, Any]) -> str:
     return str(whole["model_version"])
 
 
-def thresholds(manifest: Mapping[str, Any], language: str, max_fpr: float | None = None) -> Thresholds:
-    """Thresholds of a language for a cap on false positives; the strictest one not above the cap asked for.
+def thresholds(
+    manifest: Mapping[str, Any], language: str, max_fpr: float | None = None, *, words: int = MOST_WORDS
+) -> Thresholds:
+    """Thresholds of a language and a length for a cap on false positives; the strictest not above the cap asked for.
 
     Raises KeyError for a language that the model doesn't support, ValueError for a cap below the smallest
     one.
@@ -96,5 +99,4 @@ def thresholds(manifest: Mapping[str, Any], language: str, max_fpr: float | None
         raise ValueError(
             f"no threshold keeps false positives at {wanted:g}; the smallest cap is {min(table, key=float)}"
         )
-    chosen = table[max(allowed, key=float)]
-    return Thresholds(float(chosen["document"]), float(chosen["window"]))
+    return Thresholds.of(table[max(allowed, key=float)], words)

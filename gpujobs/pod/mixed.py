@@ -68,11 +68,9 @@ def documents(rows: Sequence[Row], count: int, seed: int) -> list[Mixed]:
 
 
 def fit_change_cost(reader: Reader, mixed: Sequence[Mixed], pure: Sequence[Row]) -> float:
-    """The cost with the least error: characters with the wrong writer in mixed texts, parted characters in pure ones."""
+    """The cost with the least error: characters given the wrong writer in mixed texts, and cut off in pure ones."""
     read = _sentences(reader, [(m.text, m.language) for m in mixed])
-    plain = _sentences(
-        reader, [(row.text, row.language) for row in pure if len(row.text.split()) >= MIN_PURE_WORDS]
-    )
+    plain = _sentences(reader, [(row.text, row.language) for row in pure if len(row.text.split()) >= MIN_PURE_WORDS])
     errors = {
         cost: float(np.mean([_wrong(s, m, cost) for s, m in zip(read, mixed, strict=True)]))
         + float(np.mean([_parted(s, cost) for s in plain]))

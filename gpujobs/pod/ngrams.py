@@ -21,10 +21,12 @@ Floats = npt.NDArray[np.float32]
 Hashes = npt.NDArray[np.uint64]
 
 CHARACTER_NGRAMS = (3, 4, 5)
+CHARACTERS, WORDS, OUTLINES = range(3)  # the kinds in the order in which they are counted
 OUTLINE_NGRAMS = (2, 3, 4)  # beside single outlines
 ENDINGS = tuple(  # the longest that fits is kept; what is before it must have three letters
     sorted(
-        "ing ed ly tion sion ment ness ity ous ive al er est es s mente ción ado ada ando endo ar ía".split(),
+        ("ing", "ed", "ly", "tion", "sion", "ment", "ness", "ity", "ous", "ive", "al", "er", "est", "es", "s")
+        + ("mente", "ción", "ado", "ada", "ando", "endo", "ar", "ía"),
         key=lambda ending: (-len(ending), ending),
     )
 )

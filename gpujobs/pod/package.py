@@ -8,38 +8,39 @@ reported. May be imported by: train.py. Extra: `train` and `cpu`.
 """
 
 import argparse
-import hashlib
 import importlib.metadata
 import json
 import shutil
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
 from gpujobs.pod import card, evaluate, manifest
 from gpujobs.pod.calibration import Calibration, Mix, fit_calibration, fit_mix
 from gpujobs.pod.contract import WindowScore
 from gpujobs.pod.dataset import Row, cached_as_read, corpora_folder, read_heldout, read_rows, with_parts
+from gpujobs.pod.genre_model import GenreModel
 from gpujobs.pod.genres import genre
 from gpujobs.pod.mixed import documents, fit_change_cost
-from gpujobs.pod.score import DEFAULT_THREADS, Raw, Reader, load_parts
+from gpujobs.pod.raws import SCORING_FILES, read_raws
+from gpujobs.pod.score import DEFAULT_THREADS, Raw, Reader, load_genres, load_parts
 from gpujobs.pod.shared.decision import Thresholds, decide
 from gpujobs.pod.shared.metrics import wilson
 from gpujobs.pod.shared.normalise import NORMALISER_VERSION
 from gpujobs.pod.thresholds import CAPS, LOWEST, Scored, choose, flagged
-from gpujobs.pod.windows import Window, join
+from gpujobs.pod.windows import join
 
 PARTS = "parts"  # encoder.onnx, tokenizer.json, ngrams.npz and facts.json of a finished training
-SHIPPED_FILES = ("encoder.onnx", "tokenizer.json", "ngrams.npz")
+SHIPPED_FILES = (*SCORING_FILES, "genres.npz")
 DEFAULT_MAX_FPR = 0.01
 MIN_WORDS = 50
+BANDS = ((50, 99), (100, 199), (200, 100_000))  # words; lengths with thresholds of their own
+SMALLEST_BAND = 200  # human development texts behind a band's thresholds
 WORD_RANGES = ((50, 100_000), (50, 99), (100, 199), (200, 399), (400, 100_000))
 MIXED_TEXTS = 400  # spliced development documents on which the cost of a change is chosen
-READ_TOGETHER = 64  # texts scored between two movements of the progress bar
 FEWEST_AI_TEXTS = 500  # development texts from which a language gets a calibration of its own
 SMALLEST_CARD_GROUP = 50  # human texts behind a line of the rate card
 LIBRARIES = ("numpy", "onnx", "onnxruntime", "peft", "scikit-learn", "tokenizers", "torch", "transformers")
@@ -84,7 +85,7 @@ def package(run: Path, out: Path, rows: Sequence[Row]) -> str:
         "languages": list(languages),
         "thresholds": tables,
         "default_max_fpr": DEFAULT_MAX_FPR,
-        "rate_card": _rate_card(rated, scored, tables),
+        "rate_card": _rate_card(rated, scored, tables, load_genres(parts, facts["engine"])),
     }
     return manifest.write(out, whole)
 
@@ -99,33 +100,6 @@ def measured_languages(rows: Sequence[Row]) -> list[str]:
     return carried
 
 
-def read_raws(parts: Path, engine_facts: dict[str, Any], rows: Sequence[Row], cache: Path) -> dict[str, Raw]:
-    """Raw logits of every row, kept in `cache`, so that another calibration needs no second pass of the
-    encoder.
-    """
-    found: dict[str, Raw] = {}
-    stamp = _stamp([parts / name for name in SHIPPED_FILES], engine_facts)
-    if cache.exists():
-        for line in cache.read_text(encoding="utf-8").splitlines():
-            record = json.loads(line)
-            if record["of"] == stamp:
-                found[record["id"]] = _raw(record)
-    tokenizer, engine, ngrams = load_parts(parts, engine_facts, DEFAULT_THREADS)
-    reader = Reader(tokenizer, engine, ngrams, engine_facts)
-    left = sorted((row for row in rows if row.id not in found), key=lambda row: len(row.text))
-    with (
-        cache.open("a", encoding="utf-8") as file,
-        tqdm(total=len(left), desc="scoring", mininterval=5) as bar,
-    ):
-        for start in range(0, len(left), READ_TOGETHER):
-            chosen = left[start : start + READ_TOGETHER]
-            for row, raw in zip(chosen, reader.read([(r.text, r.language) for r in chosen]), strict=True):
-                found[row.id] = raw
-                file.write(json.dumps({"of": stamp, "id": row.id, **_record(raw)}) + "\n")
-            bar.update(len(chosen))
-    return found
-
-
 def _change_cost(parts: Path, facts: dict[str, Any], rows: Sequence[Row]) -> float | None:
     """What a change of writer costs, fitted on development texts; None without a trained token head."""
     if not facts["recipe"]["training"]["token_loss"]:
@@ -138,15 +112,6 @@ def _change_cost(parts: Path, facts: dict[str, Any], rows: Sequence[Row]) -> flo
     return fit_change_cost(reader, mixed, pure) if mixed else None
 
 
-def _stamp(parts: Sequence[Path], engine_facts: dict[str, Any]) -> str:
-    """Names what raw logits depend on: the parts, and the code that cuts texts and runs them."""
-    code = Path(__file__).parent
-    rules = [code / name for name in ("score.py", "engine.py", "windows.py", "segments.py", "ngrams.py")]
-    files = [*parts, *rules, *sorted((code / "shared").glob("*.py"))]
-    hashes = [manifest.sha256(f) for f in files if f.exists()]
-    return hashlib.sha256(json.dumps([hashes, engine_facts], sort_keys=True).encode()).hexdigest()[:16]
-
-
 def score(row: Row, raw: Raw, mix: Mix, calibrate: Calibration) -> Scored:
     """What the scorer would answer for this row, by the same functions."""
     scores = [mix(e, n) for e, n in zip(raw.encoder, raw.ngrams, strict=True)]
@@ -155,7 +120,7 @@ def score(row: Row, raw: Raw, mix: Mix, calibrate: Calibration) -> Scored:
         for w, s, words in zip(raw.windows, scores, raw.words, strict=True)
     )
     probability = calibrate(join(scores, raw.windows), sum(raw.words))
-    return Scored(row.label, probability, windows, ("all", row.part, row.source))
+    return Scored(row.label, probability, windows, ("all", row.part, row.source, f"genre {genre(row.domain)}"))
 
 
 def _fit_mix(pairs: Sequence[tuple[Row, Raw]]) -> Mix:
@@ -200,31 +165,41 @@ def _weights(rows: Sequence[Row]) -> np.ndarray:
 
 def _thresholds(
     pairs: Sequence[tuple[Row, Raw]], scored: dict[str, Scored], language: str
-) -> dict[str, dict[str, float | int]]:
-    texts = [scored[row.id] for row, _ in pairs if row.language == language]
-    table: dict[str, dict[str, float | int]] = {}
+) -> dict[str, dict[str, Any]]:
+    """cap -> thresholds of the language, what they gave on development texts, and those of each length band."""
+    texts = [(sum(raw.words), scored[row.id]) for row, raw in pairs if row.language == language]
+    table: dict[str, dict[str, Any]] = {}
     for cap in CAPS:
-        if sum(not t.label for t in texts) * cap < 1:
+        if sum(not t.label for _, t in texts) * cap < 1:
             continue  # too few human texts to show that this cap holds
-        chosen = choose(texts, cap, lowest=LOWEST[cap])
-        hits = flagged(texts, chosen)
-        human = [hit for hit, t in zip(hits, texts, strict=True) if not t.label]
-        ai = [hit for hit, t in zip(hits, texts, strict=True) if t.label]
-        table[str(cap)] = {
-            "document": chosen.document,
-            "window": chosen.window,
-            "human_n": len(human),
-            "human_k": sum(human),
-            "fpr": round(sum(human) / len(human), 5),
-            "tpr": round(sum(ai) / len(ai), 5),
-        }
+        whole = _entry([t for _, t in texts], cap)
+        bands = []
+        for low, high in BANDS:
+            of_band = [t for words, t in texts if low <= words <= high]
+            if sum(not t.label for t in of_band) >= SMALLEST_BAND:
+                bands.append({"words": [low, high], **_entry(of_band, cap)})
+        table[str(cap)] = {**whole, "bands": bands}
     return table
 
 
+def _entry(texts: Sequence[Scored], cap: float) -> dict[str, float | int]:
+    chosen = choose(texts, cap, lowest=LOWEST[cap])
+    hits = flagged(texts, chosen)
+    human = [hit for hit, t in zip(hits, texts, strict=True) if not t.label]
+    ai = [hit for hit, t in zip(hits, texts, strict=True) if t.label]
+    return {
+        "document": chosen.document,
+        "window": chosen.window,
+        "human_n": len(human),
+        "human_k": sum(human),
+        "fpr": round(sum(human) / len(human), 5),
+        "tpr": round(sum(ai) / len(ai), 5) if ai else 0.0,
+    }
+
+
 def _judged(row: Row, scored: Scored, tables: dict[str, Any], cap: float = DEFAULT_MAX_FPR) -> dict[str, Any]:
-    entry = tables[row.language][str(cap)]
-    thresholds = Thresholds(entry["document"], entry["window"])
     words = len(row.text.split())
+    thresholds = Thresholds.of(tables[row.language][str(cap)], words)
     verdict = decide(scored.probability, scored.windows, thresholds).label
     return {
         "label": row.label,
@@ -255,25 +230,34 @@ def _figures(
     return figures
 
 
-def _rate_card(rows: Sequence[Row], scored: dict[str, Scored], tables: dict[str, Any]) -> list[dict[str, Any]]:
-    """Human texts of the report halves that were flagged at the default cap, by language, genre and
-    length.
-    """
+def _rate_card(
+    rows: Sequence[Row], scored: dict[str, Scored], tables: dict[str, Any], genres: GenreModel | None
+) -> list[dict[str, Any]]:
+    """Human texts of the report halves that were flagged, by cap, language, guessed genre and length."""
     lines: list[dict[str, Any]] = []
     human = [r for r in rows if not r.label and r.part.endswith("_report")]
-    judged = [(r.language, _judged(r, scored[r.id], tables)) for r in human]
-    for language in tables:
-        mine = [j for spoken, j in judged if spoken == language and j["verdict"] != evaluate.NO_VERDICT]
-        for name in ["any", *sorted({j["genre"] for j in mine})]:
-            for low, high in WORD_RANGES:
-                group = [j for j in mine if name in ("any", j["genre"]) and low <= j["words"] <= high]
-                if len(group) < SMALLEST_CARD_GROUP:
-                    continue
-                k = sum(j["verdict"] != "human" for j in group)
-                bounds = [round(b, 5) for b in wilson(k, len(group))]
-                line = {"language": language, "genre": name, "words": [low, high], "k": k, "n": len(group)}
-                lines.append({**line, "low": bounds[0], "high": bounds[1]})
+    guesses = {r.id: genres.guess(r.text) if genres else "-" for r in human}
+    for language, table in tables.items():
+        for cap in table:
+            judged = [
+                (guesses[r.id], _judged(r, scored[r.id], tables, float(cap))) for r in human if r.language == language
+            ]
+            mine = [(name, j) for name, j in judged if j["verdict"] != evaluate.NO_VERDICT]
+            lines += [
+                {"language": language, "max_fpr": float(cap), **line}
+                for name in ["any", *sorted({name for name, _ in mine} - {"-"})]
+                for line in _card_lines([j for of, j in mine if name in ("any", of)], name)
+            ]
     return lines
+
+
+def _card_lines(judged: Sequence[dict[str, Any]], name: str) -> Iterator[dict[str, Any]]:
+    for low, high in WORD_RANGES:
+        group = [j for j in judged if low <= j["words"] <= high]
+        if len(group) >= SMALLEST_CARD_GROUP:
+            k = sum(j["verdict"] != "human" for j in group)
+            bounds = [round(b, 5) for b in wilson(k, len(group))]
+            yield {"genre": name, "words": [low, high], "k": k, "n": len(group), "low": bounds[0], "high": bounds[1]}
 
 
 def _fill(out: Path, parts: Path, figures: dict[str, Any], facts: dict[str, Any]) -> None:
@@ -284,16 +268,6 @@ def _fill(out: Path, parts: Path, figures: dict[str, Any], facts: dict[str, Any]
     (out / "metrics.json").write_text(json.dumps(figures, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     (out / "README.md").write_text(card.model_card(facts, figures), encoding="utf-8")
     (out / "LICENSE").write_text(card.LICENCE_TEXT, encoding="utf-8")
-
-
-def _record(raw: Raw) -> dict[str, Any]:
-    windows = [[w.start, w.end, w.first, w.last] for w in raw.windows]
-    return {"w": windows, "e": raw.encoder, "n": raw.ngrams, "words": raw.words, "tokens": raw.tokens}
-
-
-def _raw(record: dict[str, Any]) -> Raw:
-    windows = tuple(Window(*w) for w in record["w"])
-    return Raw(windows, tuple(record["e"]), tuple(record["n"]), tuple(record["words"]), record["tokens"])
 
 
 def main() -> None:

@@ -22,6 +22,7 @@ from gpujobs.pod import manifest
 from gpujobs.pod.calibration import Calibration, Mix
 from gpujobs.pod.contract import ScoreRequest, ScoreResponse, TextIn, TextOut, WindowScore
 from gpujobs.pod.engine import Engine, Logits
+from gpujobs.pod.genre_model import GenreModel
 from gpujobs.pod.ngrams import NgramModel
 from gpujobs.pod.segments import Sentence, measure, segments
 from gpujobs.pod.shared.sentences import sentence_spans
@@ -45,9 +46,9 @@ class Raw:
 class Scorer:
     """A loaded model folder. Use `Scorer.load`; one instance serves one thread at a time."""
 
-    def __init__(self, facts: dict[str, Any], tokenizer: Tokenizer, engine: Engine, ngrams: NgramModel | None) -> None:
+    def __init__(self, facts: dict[str, Any], reader: "Reader", genres: GenreModel | None) -> None:
         self.manifest = facts
-        self._reader = Reader(tokenizer, engine, ngrams, facts["engine"])
+        self._reader, self._genres = reader, genres
         self._mix = Mix(**facts["calibration"]["mix"])
         self._calibrate = {
             language: Calibration.from_json(values) for language, values in facts["calibration"]["languages"].items()
@@ -57,8 +58,8 @@ class Scorer:
     def load(cls, folder: Path, *, threads: int = DEFAULT_THREADS, verify: bool = True) -> "Scorer":
         """The model in `folder`, its files checked against the manifest. Raises manifest.ManifestError."""
         facts = manifest.read(Path(folder), verify=verify)
-        tokenizer, engine, ngrams = load_parts(Path(folder), facts["engine"], threads)
-        return cls(facts, tokenizer, engine, ngrams)
+        reader = Reader(*load_parts(Path(folder), facts["engine"], threads), facts["engine"])
+        return cls(facts, reader, load_genres(Path(folder), facts["engine"]))
 
     @property
     def model(self) -> str:
@@ -108,7 +109,8 @@ class Scorer:
             for w, score, words in zip(raw.windows, scores, raw.words, strict=True)
         )
         score = join(scores, raw.windows)
-        return TextOut(text.id, score, calibrate(score, sum(raw.words)), windows, raw.tokens)
+        genre = self._genres.guess(text.text) if self._genres else ""
+        return TextOut(text.id, score, calibrate(score, sum(raw.words)), windows, raw.tokens, genre=genre)
 
 
 class Reader:
@@ -209,3 +211,8 @@ def load_parts(folder: Path, facts: dict[str, Any], threads: int) -> tuple[Token
     engine = Engine(folder / facts["encoder"], int(facts["pad_id"]), threads)
     ngrams = NgramModel.load(folder / facts["ngrams"]) if facts.get("ngrams") else None
     return tokenizer, engine, ngrams
+
+
+def load_genres(folder: Path, facts: dict[str, Any]) -> GenreModel | None:
+    """The genre model of a folder, None for one without."""
+    return GenreModel.load(folder / facts["genres"]) if facts.get("genres") else None

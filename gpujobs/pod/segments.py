@@ -62,7 +62,7 @@ def states(evidence: Sequence[float], change_cost: float) -> list[int]:
 
 
 def segments(sentences: Sequence[Sentence], change_cost: float) -> list[tuple[int, int]]:
-    """[start, end) of the runs of sentences with one state; one span for a text that one writer seems to have written."""
+    """[start, end) of the runs of sentences with one state; one span where one writer seems to be at work."""
     path = states([s.evidence for s in sentences], change_cost)
     found: list[tuple[int, int]] = []
     for i, sentence in enumerate(sentences):

@@ -35,7 +35,8 @@ from gpujobs.pod.dataset import (
     with_parts,
 )
 from gpujobs.pod.export import export
-from gpujobs.pod.linear import baseline_scores, counts_by_source, fit_ngrams
+from gpujobs.pod.genres import genre
+from gpujobs.pod.linear import baseline_scores, counts_by_source, fit_genres, fit_ngrams
 from gpujobs.pod.loop import Loop, Stopped
 from gpujobs.pod.model import Detector, build, collate, device_of, merged, special_id, truncate
 from gpujobs.pod.package import PARTS, package
@@ -90,6 +91,9 @@ def train(recipe: Recipe, rows: Sequence[Row], out: Path, *, resume: bool, bases
     tokenizer.save(str(parts / "tokenizer.json"), pretty=False)
     if recipe.ngrams.bits:
         fit_ngrams(training, recipe.ngrams, recipe.training.seed).save(parts / "ngrams.npz")
+    several = len({genre(row.domain) for row in training}) > 1
+    if several:
+        fit_genres(training, recipe.training.seed).save(parts / "genres.npz")
     baseline = baseline_scores(training, held_out)
     facts: dict[str, Any] = {
         "model": recipe.model.name,
@@ -106,6 +110,7 @@ def train(recipe: Recipe, rows: Sequence[Row], out: Path, *, resume: bool, bases
             "encoder": "encoder.onnx",
             "tokenizer": "tokenizer.json",
             "ngrams": "ngrams.npz" if recipe.ngrams.bits else None,
+            "genres": "genres.npz" if several else None,
             "window_tokens": recipe.model.window_tokens,
             **{name: specials[name] for name in ("pad_id", "first_id", "last_id")},
         },

@@ -13,6 +13,7 @@ from detector import verdicts
 from detector.verdicts import Judgement, Segment
 from gpujobs.pod.contract import TextIn, TextOut, WindowScore
 from gpujobs.pod.shared import prose
+from gpujobs.pod.shared.decision import Thresholds
 
 TEXTS = {
     "plain": samples.HUMAN,
@@ -179,18 +180,34 @@ def test_its_offsets_are_code_points_of_the_original() -> None:
     ("words", "group"), [(50, 100_000), (99, 100_000), (100, 199), (150, 199), (199, 199), (200, 100_000)]
 )
 def test_it_shows_the_narrowest_group_that_a_text_belongs_to(words: int, group: int) -> None:
-    assert verdicts.rate_card(MANIFEST, language="en", words=words)["words"][1] == group
+    assert verdicts.rate_card(MANIFEST, language="en", words=words, cap="0.01")["words"][1] == group
 
 
 def test_it_shows_no_rate_that_was_not_measured() -> None:
-    assert verdicts.rate_card(MANIFEST, language="es", words=100) is None
-    assert verdicts.rate_card(MANIFEST, language="en", words=49) is None
-    assert verdicts.rate_card({}, language="en", words=100) is None
+    assert verdicts.rate_card(MANIFEST, language="es", words=100, cap="0.01") is None
+    assert verdicts.rate_card(MANIFEST, language="en", words=49, cap="0.01") is None
+    assert verdicts.rate_card({"default_max_fpr": 0.01}, language="en", words=100, cap="0.01") is None
 
 
 def test_it_reads_thresholds_as_the_manifest_has_them() -> None:
-    found = verdicts.thresholds_of(MANIFEST["thresholds"]["en"]["0.05"])
+    found = Thresholds.of(MANIFEST["thresholds"]["en"]["0.05"], 100)
     assert (found.document, found.window) == (0.70, 0.80)
+
+
+def test_it_reads_the_thresholds_of_a_texts_length() -> None:
+    band = {"words": [50, 99], "document": 0.9, "window": 0.95}
+    entry = MANIFEST["thresholds"]["en"]["0.05"] | {"bands": [band]}
+    assert Thresholds.of(entry, 99) == Thresholds(0.9, 0.95)
+    assert Thresholds.of(entry, 100) == Thresholds(0.70, 0.80)
+
+
+def test_it_shows_the_rate_of_the_guessed_genre_under_the_cap_of_the_verdict() -> None:
+    line = {"language": "en", "genre": "fiction", "words": [50, 100_000], "k": 0, "n": 60, "low": 0.0, "high": 0.06}
+    manifest = MANIFEST | {"rate_card": [*MANIFEST["rate_card"], line | {"max_fpr": 0.01}]}
+    asked = {"language": "en", "words": 120, "genre": "fiction"}
+    assert verdicts.rate_card(manifest, **asked, cap="0.01")["n"] == 60
+    assert verdicts.rate_card(manifest, **asked | {"genre": "news"}, cap="0.01")["genre"] == "any"
+    assert verdicts.rate_card(manifest, **asked, cap="0.05") is None
 
 
 def test_one_texts_windows_are_those_of_its_prose() -> None:

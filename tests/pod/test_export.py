@@ -22,6 +22,7 @@ def test_it_exports_both_kinds_of_encoder(tmp_path: Path, kind: str, targets: tu
     recipe = tiny.recipe(tiny.base(tmp_path / "base", kind), targets=targets)
     detector, _ = build(recipe, [], tmp_path)
     torch.nn.init.normal_(detector.head.weight)
+    torch.nn.init.normal_(detector.token_head.weight)
     for name, value in detector.named_parameters():
         if "lora_B" in name:
             torch.nn.init.normal_(value, std=0.1)
@@ -30,9 +31,11 @@ def test_it_exports_both_kinds_of_encoder(tmp_path: Path, kind: str, targets: tu
     engine = Engine(tmp_path / "encoder.onnx", pad=0, threads=1)
     rows = [[2, *range(4, 4 + length), 3] for length in (1, 7, 19, 3)]
     with torch.no_grad():
-        told = [float(whole(*collate([row], 0, torch.device("cpu")))) for row in rows]
+        told = [whole(*collate([row], 0, torch.device("cpu"))) for row in rows]
     # The table of positions is large enough to be stored as int8.
-    assert engine.logits(rows) == pytest.approx(told, abs=0.03)
+    for found, (document, tokens) in zip(engine.logits(rows), told, strict=True):
+        assert found.document == pytest.approx(float(document), abs=0.03)
+        assert found.tokens == pytest.approx(tokens[0].numpy(), abs=0.15)
 
 
 @pytest.mark.parametrize("axis", [0, 1])

@@ -48,7 +48,7 @@ def test_it_writes_a_rate_card_of_human_report_texts(run: Path) -> None:
     (line,) = [
         line
         for line in manifest.read(run / "model")["rate_card"]
-        if line["genre"] == "any" and line["words"] == [50, 100_000]
+        if (line["genre"], line["words"], line["max_fpr"]) == ("any", [50, 100_000], 0.01)
     ]
     human = [r for r in HELD_OUT if not r.label and r.part.endswith("_report") and len(r.text.split()) >= MIN_WORDS]
     found = verdicts(Scorer.load(run / "model"), human)
