@@ -4,6 +4,7 @@ Numbers follow the page's language. A share that is not whole is never shown as 
 """
 
 from datetime import datetime, timedelta
+from typing import Any
 
 from django import template
 from django.conf import settings
@@ -18,6 +19,7 @@ from django.utils.translation import get_language, ngettext
 from detector.models import Verdict
 from detector.views import story
 from detector.views.about import THEME_COOKIE, THEMES
+from detector.views.accuracy_names import GENRES
 
 register = template.Library()
 
@@ -71,6 +73,19 @@ def share(value: float | None) -> str:
 def exact_share(value: float) -> str:
     """With one decimal, for measured rates: 0.0162 -> "1.6 %"."""
     return _percent(value * 100, 1 if value else 0)
+
+
+@register.filter
+def rate(value: float | None) -> str:
+    """A measured rate as exactly as limits need it: two decimals near either end, else one; "–" where none is."""
+    if value is None:
+        return "–"
+    if 0 < value < 0.0001:
+        return f"<{_percent(0.01, 2)}"
+    if 0.9999 < value < 1:
+        return f">{_percent(99.99, 2)}"
+    near_an_end = value < 0.1 or value > 0.99
+    return _percent(value * 100, 0 if value in (0, 1) else 2 if near_an_end else 1)
 
 
 @register.filter
@@ -131,6 +146,15 @@ def left_out_name(kind: str) -> str | Promise:
 @register.filter
 def language_name(code: str) -> str | Promise:
     return story.language(code)
+
+
+@register.filter
+def card_kind(card: dict[str, Any]) -> str:
+    """The language of a rate card's texts, and their genre where it counts one alone."""
+    language = str(story.language(card["language"]))
+    if card["genre"] not in GENRES:
+        return language
+    return f"{language}, {GENRES[card['genre']]}"
 
 
 @register.filter

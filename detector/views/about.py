@@ -9,6 +9,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST, require_safe
 
 from detector import intake
+from detector.verdicts import ANY_GENRE
 from detector.views.offer import caps_of, champion
 
 THEME_COOKIE = "theme"
@@ -25,10 +26,20 @@ def how_it_works(request: HttpRequest) -> HttpResponse:
         context |= {
             "caps": caps_of(model.manifest),
             "min_words": model.manifest["min_words"],
-            "rates": [card for card in model.manifest.get("rate_card", []) if card["genre"] == "any"],
+            "rates": _rates(model.manifest),
             "languages": model.manifest["languages"],
         }
     return render(request, "detector/how_it_works.html", context)
+
+
+def _rates(manifest: dict[str, Any]) -> list[dict[str, Any]]:
+    """The rate card's lines over all genres under the default cap."""
+    default = float(manifest["default_max_fpr"])
+    return [
+        card
+        for card in manifest.get("rate_card", [])
+        if card["genre"] == ANY_GENRE and float(card.get("max_fpr", default)) == default
+    ]
 
 
 @require_safe

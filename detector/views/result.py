@@ -127,5 +127,4 @@ def _about(submission: Submission) -> dict[str, Any]:
         "runs": highlighting.runs(submission.text, verdict.segments, verdict.left_out),
         "left_out": [{"kind": kind, "characters": count} for kind, count in left_out.most_common()],
         "min_words": submission.model_version.manifest["min_words"],
-        "default_cap": submission.model_version.manifest["default_max_fpr"],
     }

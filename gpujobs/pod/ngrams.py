@@ -25,8 +25,7 @@ CHARACTERS, WORDS, OUTLINES = range(3)  # the kinds in the order in which they a
 OUTLINE_NGRAMS = (2, 3, 4)  # beside single outlines
 ENDINGS = tuple(  # the longest that fits is kept; what is before it must have three letters
     sorted(
-        ("ing", "ed", "ly", "tion", "sion", "ment", "ness", "ity", "ous", "ive", "al", "er", "est", "es", "s")
-        + ("mente", "ción", "ado", "ada", "ando", "endo", "ar", "ía"),
+        "ing ed ly tion sion ment ness ity ous ive al er est es s mente ción ado ada ando endo ar ía".split(),  # noqa: SIM905
         key=lambda ending: (-len(ending), ending),
     )
 )

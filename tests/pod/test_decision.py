@@ -21,7 +21,7 @@ def windows(*probabilities: float, size: int = 100) -> list[WindowScore]:
         (0.95, (0.99, 0.9), "ai", 1.0),
         (0.92, (0.99, 0.99, 0.99, 0.6, 0.2), "ai", 0.8),  # neighbours' evidence carries the fourth window
         (0.92, (0.99, 0.99, 0.6, 0.2), "mixed", 0.75),
-        (0.5, (0.99, 0.6, 0.1), "mixed", 2 / 3),  # one sure window lends its evidence to what is more likely AI than not
+        (0.5, (0.99, 0.6, 0.1), "mixed", 2 / 3),  # a sure window lends its evidence to likely ones
         (0.5, (0.99, 0.1, 0.1), "mixed", 1 / 3),
         (0.91, (0.999, 0.3), "mixed", 0.5),  # high mean, but less than most of the text
         (0.5, (0.94, 0.94), "human", 0.0),

@@ -1,5 +1,7 @@
 """Where the writer changes: sentences, states, segments."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -52,7 +54,7 @@ def test_it_finds_the_likeliest_writers(evidence: tuple[float, ...], path: list[
 @given(st.lists(st.floats(-10, 10), min_size=1, max_size=7), st.floats(0.1, 8))
 def test_it_finds_the_best_of_all_paths(evidence: list[float], cost: float) -> None:
     def worth(path: list[int]) -> float:
-        changes = sum(a != b for a, b in zip(path, path[1:], strict=False))
+        changes = sum(a != b for a, b in pairwise(path))
         return sum(e for e, state in zip(evidence, path, strict=True) if state) - cost * changes
 
     every = [[number >> i & 1 for i in range(len(evidence))] for number in range(1 << len(evidence))]

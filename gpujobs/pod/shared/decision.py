@@ -13,8 +13,9 @@ A text of one window is `ai` exactly when its probability reaches the document t
 one window there is nothing that could be mixed.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from gpujobs.pod.contract import WindowScore
 
@@ -29,6 +30,16 @@ class Thresholds:
 
     document: float
     window: float
+
+    @classmethod
+    def of(cls, entry: Mapping[str, Any], words: int) -> "Thresholds":
+        """Those of a manifest's entry for a text of `words` words as read: of its length band where it has one."""
+        for band in entry.get("bands", ()):
+            low, high = band["words"]
+            if low <= words <= high:
+                entry = band
+                break
+        return cls(float(entry["document"]), float(entry["window"]))
 
 
 @dataclass(frozen=True, slots=True)
