@@ -36,16 +36,18 @@ DEALINGS IN THE SOFTWARE.
 
 Training used texts under CC-BY-3.0 (L2R dataset, Hao et al. 2024), CC-BY-4.0 (MedQuAD; Pang and Lee's movie
 reviews; Open Source Guides; Spanish Fake News Corpus; the markup of ELTeC), Apache-2.0 (OUTFOX; COWS-L2H),
-MIT (Slop Score; Open Deep Research), CC-BY-SA-3.0 or GPL-2.0+ (Debian Administrator's Handbook), the ANC's
-open licence (MASC), and in the public domain. No text of these is in this folder.
+MIT (Slop Score; Open Deep Research; Fast-DetectGPT's data), CC-BY-SA-3.0 or GPL-2.0+ (Debian Administrator's
+Handbook), CC-BY-SA-3.0 (GNOME help), GPL-2.0, GFDL without invariant sections, BSD-2-Clause, NGPL and CC0 (manuals,
+dictionaries, guides and speeches rebuilt from packages, see docs/corpus.md), the ANC's open licence (MASC), and in the
+public domain. No text of these is in this folder.
 """
 
 INTENDED = """\
 ## Use
 
-Tells how likely it is that a text of 50 words or more was written by an AI, per window of up to 256 tokens
-and for the whole. Input is what `gpujobs.pod.shared.prose.read` answers; nothing else was trained or
-measured.
+Tells how likely it is that a text of 50 words or more was written by an AI, per window of up to 256 tokens and for the
+whole. Windows end where the token head finds that the writer changes. Input is what `gpujobs.pod.shared.prose.read`
+answers; nothing else was trained or measured.
 
 It errs. A verdict must never be the only basis for acting against anybody: human texts are flagged at the
 rates below, and AI texts that were paraphrased, humanised or edited are often missed.
@@ -55,12 +57,12 @@ LIMITS = """\
 ## Limits
 
 - The out-of-domain figures are the honest ones: a new source is a source that training never saw.
-- AI text newer than mid-2024 comes from few places in training (stories, essays, reports and the project's
-own texts).
+- AI text newer than mid-2024 comes from few places in training (stories, essays, reports and the project's own texts,
+which are one generator's).
 - Spanish AI text in training is one generator's and one novel's; the Spanish figures say little about other
 generators.
-- Human fiction in training is mostly a century old. Mixed documents were not trained for; windows only
-localise.
+- English essays by second-language writers are in no data that we have; Spanish ones are, in training.
+- Rewrites of short human passages and text of 2023's base models are often missed.
 """
 
 
