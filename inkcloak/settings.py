@@ -131,6 +131,8 @@ CELERY_TIMEZONE = "UTC"
 # --- Scoring --------------------------------------------------------------------------------------
 SCORING_BACKEND = env.choice("SCORING_BACKEND", "local", ["local"])
 MODEL_DIR = Path(env.text("MODEL_DIR", str(BASE_DIR / "gpujobs" / "pod" / "shipped")))
+# What was measured of each model version: the page about accuracy shows the champion's.
+REPORTS_FOLDER = Path(env.text("REPORTS_FOLDER", str(BASE_DIR / "gpujobs" / "pod" / "reports")))
 LOCAL_ENGINE_THREADS = env.integer("LOCAL_ENGINE_THREADS", 2, at_least=1)
 # Load models at the start of a long-lived process instead of at its first check.
 WARM_UP = env.flag("WARM_UP")
