@@ -126,6 +126,20 @@ class Director:
 
     # --- As a worker (of an endpoint that is played_by_test) --------------------------------------------------
 
+    def played(self, *, habits: dict[str, Any] | None = None, **settings: Any) -> str:
+        """An endpoint whose workers are this test; its id."""
+        own = {"played_by_test": True, "take_hold_real_seconds": 0.2, **(habits or {})}
+        return self.endpoint(habits=own, **settings)
+
+    def worker(self, endpoint: str, phase: str = "STARTING") -> str:
+        """The id of the newest worker in this phase, once there is one."""
+
+        def newest() -> str:
+            fitting = [worker["id"] for worker in self.workers(endpoint) if worker["phase"] == phase]
+            return fitting[-1] if fitting else ""
+
+        return eventually(newest)
+
     def as_worker(self, method: str, path: str, content: str | None = None, timeout: float = 60) -> httpx.Response:
         """A request with the workers' key."""
         bare = {"Authorization": str(self.state()["worker_key"])}

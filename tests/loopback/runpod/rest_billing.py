@@ -4,6 +4,7 @@ Windows snap outward to buckets and are half-open. Nothing of the last hour is s
 says otherwise: real records stayed empty that long.
 """
 
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -20,6 +21,7 @@ DEFAULT_DAYS = 30
 MOST_BUCKETS = 10_000
 SERVERLESS = ("worker",)
 PODS = ("pod", "stopped-pod")
+Bucket = tuple[datetime, datetime]
 
 
 def routes() -> list[web.RouteDef]:
@@ -59,7 +61,7 @@ def next_bucket(start: datetime, size: str) -> datetime:
     return start.replace(month=start.month + 1)
 
 
-def window(query: dict[str, str], now: float) -> tuple[list[tuple[datetime, datetime]], str]:
+def window(query: dict[str, str], now: float) -> tuple[list[Bucket], str]:
     """The buckets a query asks for, and their size; raises Problem."""
     size = query.get("bucketSize", "day")
     if size not in SIZES:
@@ -76,7 +78,7 @@ def window(query: dict[str, str], now: float) -> tuple[list[tuple[datetime, date
         raise unprocessable(["startTime, endTime: RFC 3339"]) from None
     if start >= end:
         raise Problem(400, "startTime is not before endTime")
-    buckets: list[tuple[datetime, datetime]] = []
+    buckets: list[Bucket] = []
     at = bucket_start(start, size)
     while at < end and len(buckets) < MOST_BUCKETS:
         buckets.append((at, next_bucket(at, size)))
@@ -88,7 +90,7 @@ def _read(query: dict[str, str], name: str, otherwise: datetime) -> datetime:
     return datetime.fromtimestamp(moment(query[name]), UTC) if name in query else otherwise
 
 
-def _last(number: str, present: datetime, size: str) -> list[tuple[datetime, datetime]]:
+def _last(number: str, present: datetime, size: str) -> list[Bucket]:
     if not number.isdigit() or int(number) < 1:
         raise unprocessable(["lastN: at least 1"])
     at = bucket_start(present, size)
@@ -107,7 +109,9 @@ def _usd(nanousd: int) -> float:
     return nanousd / NANO
 
 
-def _shares(world: World, buckets: list[tuple[datetime, datetime]], kinds: tuple[str, ...], owner: str | None) -> Any:
+def _shares(
+    world: World, buckets: list[Bucket], kinds: tuple[str, ...], owner: str | None
+) -> Iterator[tuple[Bucket, str, int, int]]:
     """(bucket, owner, GPU, disk) in nano-dollars, of what billing shows already."""
     now = world.clock.now()
     lag = world.faults.take("billing_lag", now)
