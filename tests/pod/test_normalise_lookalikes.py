@@ -41,6 +41,11 @@ def test_it_undoes_an_attack(text: str, table: dict[str, str], every: int) -> No
         ("Cherokee ᎪbᏟ and Armenian օne", "Cherokee AbC and Armenian one"),
         ("ᴛʜɪꜱ text iꜱ ɑ ɡood one", "ᴛʜɪꜱ text is ɑ good one"),
         ("go tо吞噬 it", "go to吞噬 it"),
+        ("Τhe bооk that Ι read, аnd Ι liked it", "The book that I read, and I liked it"),
+        ("Thе реrѕоn whо wrоtе it: Α. Ο. Smith", "The person who wrote it: A. O. Smith"),
+        ("A list of ΡЕРs, or СΟМΟ", "A list of PEPs, or COMO"),
+        ("Ѕоme оf uѕ sаid кот оr sо, аnd а кот а", "Some of us said кот or so, and a кот a"),
+        ("Thе lеvel α = 0.05 оf ТΝFα", "The level α = 0.05 of TNFα"),
     ],
 )
 def test_it_replaces(text: str, clean: str) -> None:
@@ -57,6 +62,10 @@ def test_it_replaces(text: str, clean: str) -> None:
         "The Greek αβγ and Ελλάδα, in Αθήνα, are words.",
         "TNFα, IFNγ, αSYN and γδT at level α = 0.05, ν = 3, ΔG",
         "A β-blocker and an α-helix of 5 μm",
+        "In Belgrade (Београд) he met Ј. Јовановић, and later А. С. Пушкин and В. О. Ключевский.",
+        "He read Ο Νίκος and Η Αθήνα aloud; Α, Β and Ω are letters.",
+        "The Ukrainian words і, а and є are short; Кіровоград and Харків are towns.",
+        "Москва и область: Сор а также Mосква.",
         "Yıldız and Diyarbakır are Turkish names.",
         "Հայաստան is Armenia, ᏣᎳᎩ is Cherokee",
         "العربية and עברית and 中文 and ไทย",

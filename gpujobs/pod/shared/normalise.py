@@ -21,7 +21,7 @@ from gpujobs.pod.shared.hyphenation import join_hyphenated
 from gpujobs.pod.shared.lookalikes import replace_lookalikes
 from gpujobs.pod.shared.mapped import Mapped
 
-NORMALISER_VERSION = "1"
+NORMALISER_VERSION = "2"
 KINDS = (
     "invisible", "control", "surrogate", "soft_hyphen", "lookalike", "full_width", "styled", "ligature",
     "compatibility", "combining", "space", "quote", "dash", "ellipsis", "hyphenation", "markup",
@@ -99,9 +99,9 @@ def characters(mapped: Mapped, counts: "Counter[str]") -> Mapped:
     if "\r" in mapped.text:
         mapped = mapped.rewrite(_LINE_END, lambda _: "\n")
     found = Counter(mapped.text)
+    mapped = _fold(mapped, found, counts)  # first: an invisible character between a face and its selector parts none
     if found.keys() & _CONTEXTUAL:
         mapped = _drop_loose_joiners(mapped, counts)
-    mapped = _fold(mapped, found, counts)
     if mapped.text.isascii():
         return mapped
     present = set(mapped.text)
