@@ -34,8 +34,10 @@ class Scored:
 def choose(texts: Sequence[Scored], cap: float, *, lowest: float = 0.0) -> Thresholds:
     """The lowest document threshold, then the lowest window threshold, that keep every group's human texts under cap.
 
-    A group of n human texts may have floor(cap * n) flagged, but one flagged text alone never decides for a small
-    group. The document threshold is `lowest` at least. Raises ValueError when the human texts are too few.
+    A group of n human texts may have floor(cap * (n + 1)) - 1 flagged, the split conformal bound: the next text of the
+    group is flagged with a chance of at most `cap` (Vovk et al. 2005; Angelopoulos and Bates 2023, section 1). One
+    flagged text alone never decides for a small group, for which the bound can't be had. The document threshold is
+    `lowest` at least. Raises ValueError when the human texts are too few.
     """
     human = [t for t in texts if not t.label]
     if len(human) * cap < 1:
@@ -60,7 +62,7 @@ def flagged(texts: Iterable[Scored], thresholds: Thresholds) -> list[bool]:
 
 
 def _allowed(sizes: Counter[str], cap: float) -> dict[str, int]:
-    return {group: max(1, math.floor(cap * n)) for group, n in sizes.items() if n >= SMALLEST_GROUP}
+    return {group: max(1, math.floor(cap * (n + 1)) - 1) for group, n in sizes.items() if n >= SMALLEST_GROUP}
 
 
 def _lowest(
