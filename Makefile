@@ -3,6 +3,7 @@
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 ARGS ?=
+REPORT ?=
 DEVSTACK = $(PYTHON) -m devstack --with-parent
 
 .PHONY: help run test stop reset logs manage shell lint format messages screens bench-check train evaluate
@@ -50,5 +51,5 @@ bench-check:       ## how long a warm check takes, model and rest apart
 train:             ## ARGS="--recipe …": train the model
 	@$(DEVSTACK) python -m gpujobs.pod.train $(ARGS)
 
-evaluate:          ## ARGS="FILE.jsonl --json": measure the shipped model
-	@$(DEVSTACK) manage evaluate $(ARGS)
+evaluate:          ## the shipped model's report, into var/evaluation (ARGS="FILE.jsonl --json": measure it on a file of yours)
+	@$(DEVSTACK) $(if $(ARGS),manage evaluate $(ARGS),python -m gpujobs.pod.reporting.report $(REPORT))
