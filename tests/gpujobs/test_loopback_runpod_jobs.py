@@ -240,6 +240,19 @@ def test_it_limits_rates_and_lets_go_again(runpod: LoopbackRunPod, endpoint: str
     assert runpod.call("POST", path).status_code == 200
 
 
+def test_running_workers_raise_a_rate(runpod: LoopbackRunPod, endpoint: str) -> None:
+    runpod.control("POST", f"endpoints/{endpoint}/rates", {"op": "status", "most": 1, "per_worker": 3})
+    _, job = running(runpod, endpoint)
+    path = f"/v2/{endpoint}/status/{job}"
+    assert [runpod.call("GET", path).status_code for _ in range(4)] == [200, 200, 200, 429]
+
+
+def test_the_queue_s_former_cap_can_be_set(runpod: LoopbackRunPod) -> None:
+    endpoint = runpod.played(workers={"min": 0, "max": 0}, habits={"queue_cap": True})
+    answers = [runpod.call("POST", f"/v2/{endpoint}/run", {"input": 1}).status_code for _ in range(52)]
+    assert answers == [200] * 51 + [429]
+
+
 def test_it_knows_keys(runpod: LoopbackRunPod, endpoint: str) -> None:
     other = runpod.played()
     runpod.control("POST", "keys", {"key": "narrow", "rest": False, "endpoints": [endpoint]})

@@ -8,7 +8,7 @@ POST /_control/account {"balance_usd", "worker_quota", "billing_lag_seconds", "r
 POST /_control/keys {"key", "rest", "endpoints"}           DELETE /_control/keys/KEY
 POST /_control/images {"pattern", "command", "env", "cwd"}
 POST /_control/endpoints {"id", …REST v2 body}             without quota
-POST /_control/endpoints/ID/habits {…Habits}               POST /_control/endpoints/ID/rates {"op", "most", "at_once"}
+POST /_control/endpoints/ID/habits {…Habits}               POST /_control/endpoints/ID/rates {"op", "most", "at_once", …}
 POST /_control/workers/ID/signal {"signal": "KILL"}
 """
 
@@ -218,7 +218,9 @@ async def habits(world: World, request: web.Request) -> Any:
 async def rates(world: World, request: web.Request) -> Any:
     """Another limit for one operation."""
     data = await body_of(request)
-    world.endpoints[request.match_info["id"]].rates.set(str(data["op"]), int(data["most"]), data.get("at_once"))
+    limits, operation = world.endpoints[request.match_info["id"]].rates, str(data["op"])
+    limits.set(operation, int(data["most"]), data.get("at_once"))
+    limits.per_worker[operation] = int(data.get("per_worker", 0))
     return data
 
 

@@ -176,10 +176,14 @@ class Fleet:
         try:
             worker.process = self.around.launcher.start(
                 endpoint_id=self.endpoint_id, worker_id=worker.id, image=worker.image, args=settings.args,
-                gpu=worker.gpu_type, env={**settings.env, **worker.env}, broken=broken,
+                gpu=worker.gpu_type, env=self._worker_env(worker), broken=broken,
             )  # fmt: skip
         except OSError as problem:
             self.fail(worker, f"cannot be started: {problem.strerror}")
+
+    def _worker_env(self, worker: Worker) -> dict[str, str]:
+        pings = {"RUNPOD_PING_INTERVAL": str(self.habits.ping_real_seconds * 1000)}
+        return {**pings, **self.settings.env, **worker.env}
 
     def _open_lifetime(self, worker: Worker, now: float) -> None:
         rate = self.settings.gpu_type.serverless_nanousd_per_hour * int(self.settings.gpu.get("count", 1))

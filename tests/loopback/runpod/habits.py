@@ -20,6 +20,7 @@ class Habits:
     rollout_seconds: float = 30.0  # how long workers of an older version still serve
     take_hold_real_seconds: float = 20.0  # how long job-take is held open
     stop_grace_real_seconds: float = 5.0  # from SIGTERM to SIGKILL
+    ping_real_seconds: int = 10  # how often a worker shall ping
     webhook_patience_real_seconds: float = 10.0
     queue_cap: bool = False  # the documented and since removed 429
     refuse_nan: bool = True  # a result that is no JSON: 400

@@ -12,7 +12,6 @@ from tests.loopback.runpod.processes import Child, Guard
 
 EXAMPLE_WORKER = (sys.executable, "-m", "tests.loopback.runpod.example_worker")
 BROKEN_WORKER = (sys.executable, "-I", "-S", "-c", "raise SystemExit(1)")
-PING_INTERVAL_MS = 10_000
 ROOT = Path(__file__).resolve().parents[3]
 
 
@@ -72,7 +71,6 @@ class Launcher:
             "RUNPOD_WEBHOOK_POST_OUTPUT": f"{base}/job-done/$RUNPOD_POD_ID/$ID?{query}",
             "RUNPOD_WEBHOOK_POST_STREAM": f"{base}/job-stream/$RUNPOD_POD_ID/$ID?{query}",
             "RUNPOD_WEBHOOK_PING": f"{base}/ping/$RUNPOD_POD_ID?{query}",
-            "RUNPOD_PING_INTERVAL": str(PING_INTERVAL_MS),
             "RUNPOD_SKIP_AUTO_SYSTEM_CHECKS": "true",
             "RUNPOD_SKIP_GPU_CHECK": "true",
         }

@@ -114,24 +114,29 @@ class NoProcess:
 
 
 class Guard:
-    """Ends what is left when this server ends."""
+    """Ends what is left when this server ends. On duty before the first child starts."""
 
     def __init__(self) -> None:
         self.mark = f"{os.getpid()}-{secrets.token_hex(8)}"
-        self._process = subprocess.Popen(
-            [sys.executable, "-I", "-S", str(GUARD), MARK, self.mark],
-            stdin=subprocess.PIPE,
-            env={},
-            start_new_session=True,  # a Ctrl-C for us is none for it
-        )
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def _be_on_duty(self) -> None:
+        if self._process is None:
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-S", str(GUARD), MARK, self.mark],
+                stdin=subprocess.PIPE,
+                env={},
+                start_new_session=True,  # a Ctrl-C for us is none for it
+            )
 
     def environment(self, own: Mapping[str, str]) -> dict[str, str]:
         """A child's environment: the little it inherits, `own`, and the mark."""
+        self._be_on_duty()
         kept = {name: os.environ[name] for name in INHERITED if name in os.environ}
         return kept | dict(own) | {MARK: self.mark}
 
     def close(self) -> None:
         """Let it look around once and end."""
-        if self._process.stdin is not None:
+        if self._process is not None and self._process.stdin is not None:
             self._process.stdin.close()
-        self._process.wait(GUARD_PATIENCE_SECONDS)
+            self._process.wait(GUARD_PATIENCE_SECONDS)
