@@ -51,5 +51,5 @@ bench-check:       ## how long a warm check takes, model and rest apart
 train:             ## ARGS="--recipe …": train the model
 	@$(DEVSTACK) python -m gpujobs.pod.train $(ARGS)
 
-evaluate:          ## the shipped model's report, into var/evaluation (ARGS="FILE.jsonl --json": measure it on a file of yours)
+evaluate:          ## the shipped model's report (ARGS="FILE.jsonl --json": measure it on a file)
 	@$(DEVSTACK) $(if $(ARGS),manage evaluate $(ARGS),python -m gpujobs.pod.reporting.report $(REPORT))

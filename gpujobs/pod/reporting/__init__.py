@@ -5,5 +5,6 @@
     robustness.py  attacks, formatting noise         mixing.py      documents by two writers
     steadiness.py  same text, same score; speed      plots.py, markdown.py    how the report looks
 
-May be imported by: nothing; the site reads the `report.json` that it writes. Extras: `cpu`, and `train` for plots.
+May be imported by: leave_out.py (material alone); the site reads the `report.json` that it writes. Extras: `cpu`, and
+`train` for plots.
 """

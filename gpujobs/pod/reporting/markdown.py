@@ -10,8 +10,8 @@ Report = Mapping[str, Any]
 
 NOT_MEASURED = (
     "Not measured: what spelling correction does to a verdict (there is no corrector to correct with), English texts "
-    "by learners (there is no corpus of them; the learners here write Spanish), and rewriting by a language model beyond "
-    "what the corpora hold."
+    "by learners (there is no corpus of them; the learners here write Spanish), and rewriting by a language model "
+    "beyond what the corpora hold."
 )
 
 
@@ -43,9 +43,9 @@ def _head(report: Report) -> list[str]:
         f"Made {report['made']}; calibration {report['calibration_version']}, reading rules "
         f"{report['normaliser_version']}. {data['texts']} texts of the report halves of the frozen split (SHA-256 "
         f"{data['split_sha256'][:16]}…), which no training, calibration or threshold choice saw; verdicts at the "
-        f"default cap of {_per_cent(report['default_max_fpr'])} human texts flagged. Flagged or caught means that the verdict "
-        f"isn't `human`. Texts under {report['min_words']} words get none and count as insufficient. Intervals are "
-        "Wilson's, 95 %.",
+        f"default cap of {_per_cent(report['default_max_fpr'])} human texts flagged. Flagged or caught means that the "
+        f"verdict isn't `human`. Texts under {report['min_words']} words get none and count as insufficient. Intervals "
+        "are Wilson's, 95 %.",
         "",
         "To reproduce it: `make evaluate`.",
     ]

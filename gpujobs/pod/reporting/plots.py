@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 WIDTH = 4.6  # inches; at 72 points an inch about a phone's 360 pixels
 ROW = 0.2  # inches for a line of a plot with one line a group
-STYLE: dict[str, Any] = {
+STYLE: dict[Any, Any] = {
     "svg.hashsalt": "inkcloak",  # ids inside the file don't change from run to run
     "svg.fonttype": "none",
     "font.family": "sans-serif",
