@@ -4,43 +4,57 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-BATCH_MAX_CHARACTERS = 60_000  # about 15,000 tokens: a few seconds on two cores, so nobody waits long behind it
-BATCH_MAX_TEXTS = 32
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one batch may hold. Characters stand for tokens (about four to one), which cost time and memory."""
+
+    characters: int
+    texts: int
+
+
+# A batch of the CPU takes a few seconds on two cores, so nobody waits long behind it. A GPU's worker takes a job a second
+# at best, so a job is as large as its body limit and a second of work allow.
+CPU = Limits(characters=60_000, texts=32)
+GPU = Limits(characters=250_000, texts=96)
+# How many texts go together after so many failed runs. Eight to a batch and then one: three tries find the text that
+# breaks runs, without one run for each text that was beside it.
+TEXTS_AFTER_FAILURES = (None, 8, 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """One queued text. attempts: how often it was part of a run that failed."""
+    """One queued text. lane: a batch has one.  attempts: how often it was part of a run that failed."""
 
     id: object
     model_version: str
     characters: int
     attempts: int
+    lane: int = 0
 
 
 W = TypeVar("W", bound=Waiting)
 
 
-def pack(waiting: Sequence[W]) -> list[W]:
-    """The next batch out of `waiting` (oldest first): the oldest text and those that may go with it.
+def pack(waiting: Sequence[W], limits: Limits = CPU) -> list[W]:
+    """The next batch out of `waiting` (most urgent first): the first text and those that may go with it.
 
-    One model version a batch, up to the character and text limits; a text longer than the limit goes alone. A text
-    whose run failed before goes alone too: if it is what breaks runs, it takes no other down again.
+    One lane, one model version and one number of failures a batch, up to the limits; a text longer than the limit goes
+    alone. Lanes don't mix, so that a pasted text never waits for the work of a bulk text in its own batch.
     """
     if not waiting:
         return []
     first = waiting[0]
-    if first.attempts:
-        return [first]
+    most = TEXTS_AFTER_FAILURES[min(first.attempts, len(TEXTS_AFTER_FAILURES) - 1)] or limits.texts
     batch: list[W] = []
     characters = 0
     for text in waiting:
-        if text.model_version != first.model_version or text.attempts:
+        if (text.lane, text.model_version, text.attempts) != (first.lane, first.model_version, first.attempts):
             continue
-        if batch and characters + text.characters > BATCH_MAX_CHARACTERS:
+        if batch and characters + text.characters > limits.characters:
             break
         batch.append(text)
         characters += text.characters
-        if len(batch) == BATCH_MAX_TEXTS:
+        if len(batch) >= most:
             break
     return batch

@@ -20,7 +20,7 @@ from inkcloak.lifecycle import advance
 
 log = logging.getLogger(__name__)
 
-CLAIM_ROWS = 64  # looked at per batch; more would lock rows that this batch cannot take
+CLAIM_ROWS = 128  # looked at per batch; more would lock rows that this batch cannot take
 SWEEP_ROWS = 200
 
 
@@ -52,10 +52,10 @@ def next_batch(*, now: datetime, backend: Backend | None = None) -> bool:
 @transaction.atomic
 def claim(*, backend: str, now: datetime) -> tuple[GpuRun, list[Submission]] | None:
     """Takes the next batch of queued rows into a new run; rows that another worker holds are skipped."""
-    queued = Submission.objects.filter(status=Submission.Status.QUEUED).order_by("accepted_at")
+    queued = Submission.objects.filter(status=Submission.Status.QUEUED).order_by("lane", "accepted_at")
     rows = list(queued.select_for_update(skip_locked=True, of=("self",))[:CLAIM_ROWS])
     by_id = {row.pk: row for row in rows}
-    waiting = [batching.Waiting(row.pk, row.model_version_id, row.characters, row.attempts) for row in rows]
+    waiting = [batching.Waiting(row.pk, row.model_version_id, row.characters, row.attempts, row.lane) for row in rows]
     chosen = [by_id[text.id] for text in batching.pack(waiting)]  # type: ignore[index]
     if not chosen:
         return None

@@ -52,6 +52,7 @@ def accept(
     nonce: uuid.UUID | None = None,
     max_fpr: str = "",
     recheck_of: Submission | None = None,
+    lane: Submission.Lane = Submission.Lane.INTERACTIVE,
 ) -> Submission:
     """A new Submission, or the one that this form made before.
 
@@ -72,6 +73,7 @@ def accept(
         "digest": digest,
         "max_fpr": _cap(max_fpr, version.manifest, found),
         "recheck_of": recheck_of,
+        "lane": lane,
     }
     try:
         return _store(owner, fields, found, now)

@@ -31,6 +31,13 @@ class Submission(models.Model):
         Status.FAILED: frozenset(),
     }
 
+    class Lane(models.IntegerChoices):
+        """Which queue: a lower one goes first. Somebody waits for an interactive text."""
+
+        INTERACTIVE = 0
+        BULK = 1
+        RESCORE = 2
+
     class Source(models.TextChoices):
         PAGE = "page"
         COMMAND = "command"
@@ -52,6 +59,7 @@ class Submission(models.Model):
     max_fpr = models.CharField(max_length=8, blank=True)  # the policy cap as the manifest spells it; "" = default
     recheck_of = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="rechecks")
 
+    lane = models.PositiveSmallIntegerField(choices=Lane.choices, default=Lane.INTERACTIVE)
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.QUEUED)
     failure_code = models.CharField(max_length=60, blank=True)
     attempts = models.PositiveSmallIntegerField(default=0)
@@ -81,7 +89,7 @@ class Submission(models.Model):
             ),
         ]
         indexes = [
-            models.Index(fields=["accepted_at"], condition=models.Q(status="queued"), name="submission_queue"),
+            models.Index(fields=["lane", "accepted_at"], condition=models.Q(status="queued"), name="submission_lanes"),
             models.Index(
                 fields=["deadline_at"],
                 condition=models.Q(status__in=("queued", "scoring")),

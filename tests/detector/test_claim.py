@@ -11,8 +11,7 @@ from django.utils import timezone
 from factories import NOW
 
 from billing.models import User
-from detector import dispatch
-from detector.batching import BATCH_MAX_TEXTS
+from detector import batching, dispatch
 from detector.models import Submission
 from gpujobs.models import GpuRun, ModelVersion
 
@@ -49,6 +48,13 @@ def test_it_moves_the_oldest_into_a_run(alice: User, champion: ModelVersion) -> 
         assert (submission.status, submission.run, submission.attempts) == ("scoring", run, 1)
         assert submission.dispatched_at == NOW
     assert claim() is None
+
+
+def test_a_pasted_text_goes_before_older_texts_in_bulk(alice: User, champion: ModelVersion) -> None:
+    by = factories.owner(alice)
+    bulk = [factories.accepted(by, text, lane=Submission.Lane.BULK) for text in (samples.HUMAN, samples.AI)]
+    pasted = factories.accepted(by, now=NOW + timedelta(seconds=9))
+    assert [claim()[1], claim()[1]] == [[pasted], bulk]
 
 
 def test_it_claims_one_model_at_a_time(alice: User, champion: ModelVersion) -> None:
@@ -120,9 +126,9 @@ def test_it_finds_the_queue_by_its_index(champion: ModelVersion) -> None:
     copies(first, MANY)
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE detector_submission")
-    queued = Submission.objects.filter(status="queued").order_by("accepted_at")
+    queued = Submission.objects.filter(status="queued").order_by("lane", "accepted_at")
     plan = queued.select_for_update(skip_locked=True, of=("self",))[: dispatch.CLAIM_ROWS].explain()
-    assert "Index Scan using submission_queue" in plan, plan
+    assert "Index Scan using submission_lanes" in plan, plan
     assert "Sort" not in plan, plan
     overdue = Submission.objects.filter(status__in=("queued", "scoring"), deadline_at__lt=timezone.now())
     assert "Seq Scan" not in overdue.order_by("deadline_at")[:200].explain()
@@ -130,4 +136,4 @@ def test_it_finds_the_queue_by_its_index(champion: ModelVersion) -> None:
 
 def test_it_takes_no_more_than_a_batch(champion: ModelVersion) -> None:
     copies(factories.accepted(factories.visitor()), 99, characters=10)
-    assert len(claim()[1]) == BATCH_MAX_TEXTS
+    assert len(claim()[1]) == batching.CPU.texts

@@ -92,12 +92,12 @@ def test_it_judges_by_the_cap_that_was_asked_for(alice: User, champion: ModelVer
 # --- The other side's failure -----------------------------------------------------------------------------
 
 
-def test_it_tries_a_failed_text_again_alone(alice: User, champion: ModelVersion) -> None:
+def test_it_tries_the_texts_of_a_failed_run_again(alice: User, champion: ModelVersion) -> None:
     by = factories.owner(alice)
     rows = [factories.accepted(by, text) for text in (samples.HUMAN, samples.AI)]
     backend = ScriptedBackend(script=[BROKEN])
-    assert work(backend) == 3
-    assert [len(request.texts) for request in backend.requests] == [2, 1, 1]
+    assert work(backend) == 2
+    assert [len(request.texts) for request in backend.requests] == [2, 2]
     assert {again(row).status for row in rows} == {"done"}
     assert {again(row).attempts for row in rows} == {2}
     assert GpuRun.objects.filter(status="failed", failure_code="gpu_gone").count() == 1

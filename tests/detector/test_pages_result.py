@@ -19,6 +19,7 @@ from detector.models import Submission, Verdict
 from detector.views import check as check_view
 from detector.views import result as result_view
 from gpujobs.models import ModelVersion
+from gpujobs.pod.shared.normalise import NORMALISER_VERSION
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("champion")]
 
@@ -156,7 +157,7 @@ def test_it_does_without_a_rate_card(browser: Client, alice: User) -> None:
 
 def test_it_names_every_version_and_the_tier(browser: Client, alice: User, champion: ModelVersion) -> None:
     words = pages.words(show(browser, checked(alice)))
-    for part in ("inkcloak-test test-version-1", "Calibration 1", "Text rules 1", "Runs on CPU"):
+    for part in ("inkcloak-test test-version-1", "Calibration 1", f"Text rules {NORMALISER_VERSION}", "Runs on CPU"):
         assert part in words
     assert "Limit for false flags 1%" in words
 
