@@ -19,7 +19,18 @@ SCORING_LIBRARIES = ("onnxruntime", "tokenizers", "numpy")
 POD_FOR_DJANGO = (f"{POD}.contract", f"{POD}.evaluate", f"{POD}.shared")
 THE_ONE_EXCEPTION = ("gpujobs.backends.local", f"{POD}.score")
 # What runs in a worker or serverless endpoint: none of these may need a training library.
-SERVING = ("contract", "score", "engine", "windows", "calibration", "manifest", "ngrams", "evaluate")
+SERVING = (
+    "contract",
+    "score",
+    "engine",
+    "windows",
+    "calibration",
+    "manifest",
+    "ngrams",
+    "evaluate",
+    "batcher",
+    "handler",
+)
 
 
 @dataclass(frozen=True)

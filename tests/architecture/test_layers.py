@@ -38,7 +38,18 @@ def test_what_serves_needs_no_training_library(name: str) -> None:
 def test_training_libraries_stay_in_the_training_modules() -> None:
     """Each module that needs one is there because it trains, fits or exports."""
     users = {found.module for found in IMPORTS if layers.within(found.target, layers.TRAINING_LIBRARIES)}
-    training = ("bases", "calibration", "checkpoint", "export", "linear", "loop", "model", "train", "vocabulary")
+    training = (
+        "bases",
+        "calibration",
+        "checkpoint",
+        "export",
+        "linear",
+        "loop",
+        "model",
+        "torch_engine",
+        "train",
+        "vocabulary",
+    )
     assert users <= {f"gpujobs.pod.{name}" for name in training}
 
 
