@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from detector.views import about, check, history, result
+from detector.views import about, accuracy, check, history, result
 
 app_name = "detector"
 urlpatterns = [
@@ -14,6 +14,9 @@ urlpatterns = [
     path("checks/<uuid:submission_id>/recheck", result.recheck, name="recheck"),
     path("history/", history.show, name="history"),
     path("how-it-works/", about.how_it_works, name="how_it_works"),
+    path("accuracy/", accuracy.show, name="accuracy"),
+    path("accuracy/report.json", accuracy.report_json, name="accuracy_report"),
+    path("accuracy/<str:version>/<str:name>.svg", accuracy.plot, name="accuracy_plot"),
     path("privacy/", about.privacy, name="privacy"),
     path("theme", about.theme, name="theme"),
 ]

@@ -54,6 +54,7 @@ OPEN_PAGES = {
     "front": "/",
     "front-sample": "/?sample=both",
     "how-it-works": "/how-it-works/",
+    "accuracy": "/accuracy/",
     "privacy": "/privacy/",
     "not-found": f"/checks/{uuid.UUID(int=0)}/",
     "history-empty": "/history/",
@@ -132,6 +133,7 @@ def shoot(browser: Browser, base: str, out: Path, language: str, width: int) -> 
         camera.take("front", "/")
         camera.take("result", result)
         camera.take("history", "/history/")
+        camera.take("accuracy", "/accuracy/")
         return camera.problems
 
 

@@ -13,8 +13,7 @@ from detector.views.story import ENDLESS_WORDS, Words
 
 NEW, KNOWN = "out-of-domain", "in-domain"
 DOMAINS: dict[str, Words] = {NEW: gettext_lazy("new sources"), KNOWN: gettext_lazy("known sources")}
-# The evaluation's groups of length by their shortest text, as gpujobs.pod.package cuts them.
-LENGTHS = {"50+": [50, 99], "100+": [100, 199], "200+": [200, 399], "400+": [400, ENDLESS_WORDS]}
+TOO_SHORT = "under 50"
 GENRES: dict[str, Words] = {
     "essay": gettext_lazy("essays"),
     "fiction": gettext_lazy("fiction"),
@@ -63,13 +62,22 @@ ATTACKS: dict[str, Words] = {
 WRITERS: dict[str, Words] = {
     "native essays": gettext_lazy("essays in the first language"),
     "learner essays": gettext_lazy("essays in a second language"),
+    "native news": gettext_lazy("news in the first language"),
+}
+HEADS: dict[str, Words] = {
+    "genre": gettext_lazy("Genre"),
+    "length": gettext_lazy("Length"),
+    "source": gettext_lazy("Source"),
+    "generator": gettext_lazy("Model"),
+    "attack": gettext_lazy("What was done"),
 }
 FIELDS: dict[str, Words] = {
     "genre": gettext_lazy("by genre"),
     "length": gettext_lazy("by length"),
     "source": gettext_lazy("by source"),
 }
-_RANGE = re.compile(r"(\d+)\s*[-–]\s*(\d+)")
+_RANGE = re.compile(r"(\d+)-(\d+)")
+_FROM = re.compile(r"(\d+)\+")
 
 
 def split_key(key: str) -> tuple[str, str]:
@@ -78,33 +86,39 @@ def split_key(key: str) -> tuple[str, str]:
     return language, domain
 
 
+def language(code: str) -> str:
+    """As it stands at the beginning of a line."""
+    return capitalised(str(story.language(code)))
+
+
 def group(key: str) -> str:
     """ "en out-of-domain" -> "English, new sources"."""
-    language, domain = split_key(key)
+    code, domain = split_key(key)
     return _("%(language)s, %(sources)s") % {
-        "language": capitalised(str(story.language(language))),
+        "language": language(code),
         "sources": DOMAINS.get(domain, domain),
     }
 
 
 def value(field: str, name: str) -> str:
-    """The name of one value of a field that the report groups by."""
+    """The name of one value of a field that the report groups by, as it stands alone in a table."""
     if field == "genre":
-        return str(GENRES.get(name, name))
+        return capitalised(str(GENRES.get(name, name)))
     if field == "length":
-        return length(name)
+        return capitalised(length(name))
     if field == "attack":
-        return attack(name)
+        return capitalised(attack(name))
     return name
 
 
 def length(name: str) -> str:
-    """ "50+" or "50-99" -> "50 to 99 words"."""
-    if name == "-":
+    """ "50-99" -> "50 to 99 words", "400+" -> "400 words and more"."""
+    if name == TOO_SHORT:
         return _("shorter than we judge")
-    found = _RANGE.fullmatch(name)
-    words = [int(found[1]), int(found[2])] if found else LENGTHS.get(name)
-    return story.words_range(words) if words else name
+    if found := _RANGE.fullmatch(name):
+        return story.words_range([int(found[1]), int(found[2])])
+    found = _FROM.fullmatch(name)
+    return story.words_range([int(found[1]), ENDLESS_WORDS]) if found else name
 
 
 def attack(name: str) -> str:
