@@ -11,6 +11,8 @@ from pathlib import Path
 import httpx
 import pytest
 import runpod as sdk
+from runpod.api.graphql import run_graphql_query
+from runpod.error import QueryError
 
 from tests.loopback.runpod.client import Director, eventually
 from tests.loopback.runpod.guard import marked
@@ -59,6 +61,16 @@ def test_it_serves_jobs_to_the_sdk_s_own_client(warm, monkeypatch) -> None:
     assert client.health()["jobs"]["completed"] >= 6
 
 
+def test_the_sdk_reads_the_balance_by_graphql(warm, monkeypatch) -> None:
+    runpod, _ = warm
+    monkeypatch.setenv("RUNPOD_API_BASE_URL", runpod.url)
+    answer = run_graphql_query("query { myself { clientBalance } }", api_key=runpod.key)
+    assert 99 < answer["data"]["myself"]["clientBalance"] < 100
+    assert "NVIDIA RTX A4000" in [gpu["id"] for gpu in sdk.get_gpus(api_key=runpod.key)]
+    with pytest.raises(QueryError, match="shoeSize"):
+        run_graphql_query("query { myself { shoeSize } }", api_key=runpod.key)
+
+
 def test_it_gives_a_worker_as_many_jobs_as_it_asks_for(warm) -> None:
     runpod, endpoint = warm
     jobs = [runpod.run(endpoint, {"sleep": 1.5, "echo": number}) for number in range(4)]
@@ -85,8 +97,9 @@ def test_a_result_that_cannot_be_serialised_is_lost(warm) -> None:
 def test_a_cancelled_job_is_stopped_on_its_worker(warm) -> None:
     runpod, endpoint = warm
     worker = runpod.workers(endpoint)[0]["id"]
-    jobs = [runpod.run(endpoint, {"sleep": 600}) for _ in range(4)]
-    eventually(lambda: runpod.health(endpoint)["jobs"]["inProgress"] == 4)
+    jobs = [runpod.run(endpoint, {"progress": "begun", "sleep": 600}) for _ in range(4)]
+    for job in jobs:  # the SDK overhears a stop for a job that it has taken but not begun (up to 0.1 s)
+        eventually(lambda job=job: runpod.status(endpoint, job).get("output") == "begun")
     for job in jobs:
         runpod.call("POST", f"/v2/{endpoint}/cancel/{job}")
     seen = runpod.final(endpoint, runpod.run(endpoint, {"echo": "free again"}))

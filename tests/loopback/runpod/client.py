@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import httpx
 
-PATIENCE_SECONDS = 30.0
+PATIENCE_SECONDS = 60.0
 LOOK_SECONDS = 0.02
 FINAL = ("COMPLETED", "FAILED", "CANCELLED", "TIMED_OUT")
 T = TypeVar("T")

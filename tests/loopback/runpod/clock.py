@@ -16,7 +16,7 @@ class Clock:
     def __init__(self, start: float | None = None) -> None:
         self._offset = (time.time() if start is None else start) - time.monotonic()
         self._noted: list[float] = []
-        self._sleepers: list[tuple[float, asyncio.Event]] = []
+        self._sleepers: dict[asyncio.Event, float] = {}
 
     def now(self) -> float:
         """The present moment."""
@@ -48,17 +48,19 @@ class Clock:
 
     async def sleep(self, seconds: float) -> None:
         """Until the clock, moved or not, has gone on by `seconds`."""
-        when, woken = self.note(self.now() + seconds), asyncio.Event()
-        self._sleepers.append((when, woken))
-        await woken.wait()
+        woken = asyncio.Event()
+        self._sleepers[woken] = self.note(self.now() + seconds)
+        try:
+            await woken.wait()
+        finally:
+            del self._sleepers[woken]
 
     def wake(self) -> None:
         """Let those go on whose time has come."""
         now = self.now()
-        for when, woken in self._sleepers:
+        for woken, when in self._sleepers.items():
             if when <= now:
                 woken.set()
-        self._sleepers = [(when, woken) for when, woken in self._sleepers if not woken.is_set()]
 
 
 def rfc3339(when: float | None) -> str | None:

@@ -8,7 +8,8 @@ POST /_control/account {"balance_usd", "worker_quota", "billing_lag_seconds", "r
 POST /_control/keys {"key", "rest", "endpoints"}           DELETE /_control/keys/KEY
 POST /_control/images {"pattern", "command", "env", "cwd"}
 POST /_control/endpoints {"id", …REST v2 body}             without quota
-POST /_control/endpoints/ID/habits {…Habits}               POST /_control/endpoints/ID/rates {"op", "most", "at_once", …}
+POST /_control/endpoints/ID/habits {…Habits}
+POST /_control/endpoints/ID/rates {"op", "most", "at_once", "per_worker"}
 POST /_control/workers/ID/signal {"signal": "KILL"}
 """
 

@@ -24,7 +24,6 @@ def routes() -> list[web.RouteDef]:
         ("POST", "run", "", run),
         ("POST", "runsync", "", runsync),
         ("GET", "status", "/{job}", status),
-        ("POST", "status", "/{job}", status),
         ("GET", "stream", "/{job}", stream),
         ("POST", "cancel", "/{job}", cancel),
         ("POST", "retry", "/{job}", retry),

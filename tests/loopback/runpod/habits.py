@@ -21,7 +21,7 @@ class Habits:
     take_hold_real_seconds: float = 20.0  # how long job-take is held open
     stop_grace_real_seconds: float = 5.0  # from SIGTERM to SIGKILL
     ping_real_seconds: int = 10  # how often a worker shall ping
-    webhook_patience_real_seconds: float = 10.0
+    webhook_patience_real_seconds: float = 2.0  # with 10 s between tries: a slow receiver was called every 12 s
     queue_cap: bool = False  # the documented and since removed 429
     refuse_nan: bool = True  # a result that is no JSON: 400
     played_by_test: bool = False  # no processes: a test plays the workers over HTTP

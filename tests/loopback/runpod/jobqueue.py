@@ -17,6 +17,7 @@ from tests.loopback.runpod.pulse import Pulse
 RUN_RETENTION_SECONDS = 1800.0
 RUNSYNC_RETENTION_SECONDS = 60.0
 RUNSYNC_RETENTION_MOST_SECONDS = 300.0
+HISTORY_JOBS = 20_000
 QUEUE_CAP_JOBS = 50
 QUEUE_CAP_PER_WORKER = 500
 
@@ -52,7 +53,7 @@ class JobQueue:
     capped: bool = False
     jobs: dict[str, Job] = field(default_factory=dict)
     counts: Counts = field(default_factory=Counts)
-    history: list[Job] = field(default_factory=list)  # every job ever, for the control door
+    history: deque[Job] = field(default_factory=lambda: deque(maxlen=HISTORY_JOBS))  # for the control door
     changed: Pulse = field(default_factory=Pulse)
     last_request_at: float = 0.0
     running: dict[str, Job] = field(default_factory=dict)
@@ -198,6 +199,7 @@ class JobQueue:
     def forget(self, job: Job) -> None:
         """As if it had never been."""
         job.forgotten = True
+        job.input, job.output, job.progress, job.error = None, NOTHING, NOTHING, None  # texts go with it
         self.jobs.pop(job.id, None)
         self.running.pop(job.id, None)
         job.finished.set()

@@ -169,7 +169,7 @@ async def everything(request: web.Request) -> web.Response:
     """All resources together, each part under its own name."""
     world = world_of(request)
     buckets, size = window(dict(request.query), world.clock.now())
-    records = {bucket: _parts(0, 0, 0, 0) for bucket in buckets}
+    records = {bucket: _no_parts() for bucket in buckets}
     for kinds, prefix in ((SERVERLESS, "serverless"), (PODS, "pod")):
         for bucket, _, gpu, disk in _shares(world, buckets, kinds, None):
             records[bucket]["totalAmount"] += _usd(gpu + disk)
@@ -181,13 +181,13 @@ async def everything(request: web.Request) -> web.Response:
         if parts["totalAmount"]
     ]
     asked = {"startTime": _stamp(buckets[0][0]), "endTime": _stamp(buckets[-1][1]), "bucketSize": size}
-    totals = {name: sum(parts[name] for parts in records.values()) for name in _parts(0, 0, 0, 0)}
+    totals = {name: sum(parts[name] for parts in records.values()) for name in _no_parts()}
     return web.json_response(
         {"records": shown, "metadata": {"query": asked, "recordCount": len(shown), "totals": totals}}
     )
 
 
-def _parts(*_zero: int) -> dict[str, float]:
+def _no_parts() -> dict[str, float]:
     names = ("totalAmount", "podGpuAmount", "podCpuAmount", "podDiskAmount", "serverlessGpuAmount",
              "serverlessCpuAmount", "serverlessDiskAmount", "serverlessFeeAmount", "storageStandardAmount",
              "storageHighPerformanceAmount", "endpointAmount", "clusterGpuAmount", "clusterDiskAmount",
