@@ -21,7 +21,7 @@ def record(label: int, probability: float, verdict: str = "human", **fields: Any
 
 
 def humans(n: int, flagged: int, **fields: Any) -> list[dict[str, Any]]:
-    return [record(0, 0.1, "ai" if i < flagged else "human", **fields) for i in range(n)]
+    return [record(0, 0.1, **{"verdict": "ai" if i < flagged else "human", **fields}) for i in range(n)]
 
 
 def test_it_reports_each_group_apart_and_long_texts_again() -> None:

@@ -56,7 +56,8 @@ def test_it_has_no_verdict_on_a_text_with_too_few_words_as_read(tmp_path: Path) 
 
 def test_it_decides_at_any_cap(tmp_path: Path) -> None:
     judge = Judge(KnowsOneWord(), tmp_path)
-    (found,) = judge.judge([(f"{AI} {HUMAN[:300]}", "en")], "test")
+    mostly_ai = f"{report_doubles.row(1, 1, words=240).text} {report_doubles.row(2, 0, words=33).text}"
+    (found,) = judge.judge([(mostly_ai, "en")], "test")
     labels = [judge.decide(found.answer, found.reading.words, "en", cap).label for cap in (0.01, 0.05)]
     assert labels == ["mixed", "ai"]
 

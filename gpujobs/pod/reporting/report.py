@@ -4,7 +4,8 @@
 
 Into var/evaluation/MODEL_VERSION/; `--keep` copies a whole report to gpujobs/pod/reports/MODEL_VERSION/, where the site
 finds it. Answers are kept below var/evaluation, so that a run that was cut off goes on where it was. `--sample N` takes
-N texts a section, to look at the whole in a minute. What the figures are: reports/README.md. Extras: `cpu`, `train`.
+N texts a section, to look at the whole in minutes. What each figure is, the sections' docstrings say. Extras: `cpu`,
+`train`.
 """
 
 import argparse
@@ -17,7 +18,7 @@ from typing import Any
 
 from gpujobs.pod.dataset import REPOSITORY, Row, corpora_folder
 from gpujobs.pod.evaluate import NO_VERDICT
-from gpujobs.pod.reporting import figures, markdown, material, mixing, robustness, steadiness
+from gpujobs.pod.reporting import figures, markdown, material, mixing, plots, robustness, steadiness
 from gpujobs.pod.reporting.figures import LONG_WORDS, Record
 from gpujobs.pod.reporting.judge import CODE, Judge
 from gpujobs.pod.reporting.material import Material, by_hash
@@ -106,8 +107,6 @@ def _baseline(folder: Path, keys: Sequence[str]) -> dict[str, Any]:
 
 def write(report: dict[str, Any], out: Path) -> None:
     """The three kinds of files, into `out`."""
-    from gpujobs.pod.reporting import plots  # here: a figure needs matplotlib, all else doesn't
-
     out.mkdir(parents=True, exist_ok=True)
     (out / "report.json").write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     drawn = plots.draw(report, out)
