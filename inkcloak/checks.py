@@ -1,6 +1,8 @@
 """System checks: refuse to boot misconfigured, each with an id and the fix."""
 
+import ipaddress
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, register
@@ -32,3 +34,32 @@ def model_folder_exists(app_configs: Any, **_kwargs: Any) -> list[CheckMessage]:
         return []
     hint = "Point MODEL_DIR at a folder that holds model folders (each with a manifest.json)."
     return [Error("MODEL_DIR holds no model", hint=hint, id="inkcloak.E003")]
+
+
+@register()
+def runpod_is_reachable(app_configs: Any, **_kwargs: Any) -> list[CheckMessage]:
+    """Without endpoint and key every batch would be refused; and a rehearsal must not pass for the real service."""
+    if settings.SCORING_BACKEND != "runpod":
+        return []
+    found: list[CheckMessage] = [
+        Error(
+            f"SCORING_BACKEND is runpod, but {name} is not set", hint="docs/runpod.md says where to get it.", id=number
+        )
+        for name, number in (("RUNPOD_ENDPOINT_ID", "inkcloak.E004"), ("RUNPOD_API_KEY", "inkcloak.E005"))
+        if not getattr(settings, name)
+    ]
+    address = urlsplit(settings.RUNPOD_BASE_URL)
+    if not settings.DEBUG and _is_loopback(address.hostname or ""):
+        hint = "Use https://api.runpod.ai/v2 in production."
+        found.append(Error("RUNPOD_BASE_URL is the loopback RunPod, with DEBUG off", hint=hint, id="inkcloak.E006"))
+    elif not settings.DEBUG and address.scheme != "https":
+        hint = "Texts and the key would travel in the clear."
+        found.append(Error("RUNPOD_BASE_URL is not https", hint=hint, id="inkcloak.E007"))
+    return found
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")

@@ -129,7 +129,7 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
 
 # --- Scoring --------------------------------------------------------------------------------------
-SCORING_BACKEND = env.choice("SCORING_BACKEND", "local", ["local"])
+SCORING_BACKEND = env.choice("SCORING_BACKEND", "local", ["local", "runpod"])
 MODEL_DIR = Path(env.text("MODEL_DIR", str(BASE_DIR / "gpujobs" / "pod" / "shipped")))
 # What was measured of each model version: the page about accuracy shows the champion's.
 REPORTS_FOLDER = Path(env.text("REPORTS_FOLDER", str(BASE_DIR / "gpujobs" / "pod" / "reports")))
@@ -137,6 +137,14 @@ LOCAL_ENGINE_THREADS = env.integer("LOCAL_ENGINE_THREADS", 2, at_least=1)
 # Load models at the start of a long-lived process instead of at its first check.
 WARM_UP = env.flag("WARM_UP")
 CHECK_DEADLINE_SECONDS = env.integer("CHECK_DEADLINE_SECONDS", 3600, at_least=10)
+
+# --- RunPod's serverless data plane (not the /v2 of its management, which is another host) ---------
+RUNPOD_BASE_URL = env.text("RUNPOD_BASE_URL", "https://api.runpod.ai/v2")
+RUNPOD_ENDPOINT_ID = env.text("RUNPOD_ENDPOINT_ID", "")
+RUNPOD_API_KEY = env.text("RUNPOD_API_KEY", "")
+RUNPOD_TIMEOUT_SECONDS = env.integer("RUNPOD_TIMEOUT_SECONDS", 10, at_least=1)
+RUNPOD_RUN_SECONDS = env.integer("RUNPOD_RUN_SECONDS", 600, at_least=5)
+RUNPOD_EXECUTION_SECONDS = env.integer("RUNPOD_EXECUTION_SECONDS", 60, at_least=5)
 
 # --- What one may do without paying ---------------------------------------------------------------
 VISITOR_CHECKS_PER_DAY = env.integer("VISITOR_CHECKS_PER_DAY", 5)

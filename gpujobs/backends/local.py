@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from django.conf import settings
 
 from gpujobs import registry
-from gpujobs.backends import Accepted, Answer, BackendError
+from gpujobs.backends import AS_USUAL, Accepted, Answer, BackendError, Order, Usage
 from gpujobs.pod.contract import ScoreRequest
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class LocalBackend:
         except (LookupError, OSError, ValueError) as error:
             raise BackendError(_code(error), permanent=True) from error
 
-    def start(self, request: ScoreRequest) -> Answer | Accepted:
+    def start(self, request: ScoreRequest, order: Order = AS_USUAL) -> Answer | Accepted:
         try:
             with _one_at_a_time:  # the engine already uses every core
                 return Answer(scorer(request.model_version).score(request))
@@ -39,6 +39,9 @@ class LocalBackend:
 
     def poll(self, external_id: str) -> Answer | None:
         raise BackendError("local_never_waits", permanent=True)
+
+    def cancel(self, external_id: str) -> Usage | None:
+        return None  # what is scored here is never left alone
 
 
 def _code(error: Exception) -> str:

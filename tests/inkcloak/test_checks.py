@@ -1,0 +1,40 @@
+"""The product refuses to start misconfigured, and names the fix."""
+
+from typing import Any
+
+import pytest
+
+from inkcloak import checks
+
+REAL = {"SCORING_BACKEND": "runpod", "RUNPOD_ENDPOINT_ID": "4m7x", "RUNPOD_API_KEY": "rpa_secret", "DEBUG": False,
+        "RUNPOD_BASE_URL": "https://api.runpod.ai/v2"}  # fmt: skip
+
+
+def found(settings: Any, **changes: Any) -> list[str]:
+    for name, value in (REAL | changes).items():
+        setattr(settings, name, value)
+    messages = checks.runpod_is_reachable(None)
+    assert not any("rpa_secret" in str(message) for message in messages)
+    return [str(message.id) for message in messages]
+
+
+def test_it_starts_with_runpod_as_documented(settings: Any) -> None:
+    assert found(settings) == []
+
+
+def test_it_asks_for_nothing_of_runpod_when_it_scores_here(settings: Any) -> None:
+    assert found(settings, SCORING_BACKEND="local", RUNPOD_API_KEY="", RUNPOD_ENDPOINT_ID="") == []
+
+
+def test_it_wants_endpoint_and_key(settings: Any) -> None:
+    assert found(settings, RUNPOD_API_KEY="", RUNPOD_ENDPOINT_ID="") == ["inkcloak.E004", "inkcloak.E005"]
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:8400", "localhost:8400", "[::1]:8400", "127.8.9.1", "runpod.localhost"])
+def test_it_takes_no_rehearsal_for_the_real_service(settings: Any, host: str) -> None:
+    assert found(settings, RUNPOD_BASE_URL=f"http://{host}/v2") == ["inkcloak.E006"]
+    assert found(settings, RUNPOD_BASE_URL=f"http://{host}/v2", DEBUG=True) == []
+
+
+def test_it_sends_no_text_in_the_clear(settings: Any) -> None:
+    assert found(settings, RUNPOD_BASE_URL="http://api.runpod.ai/v2") == ["inkcloak.E007"]
