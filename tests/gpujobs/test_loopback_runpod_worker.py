@@ -113,6 +113,17 @@ def test_progress_is_seen_before_the_end(warm) -> None:
     assert runpod.final(endpoint, job)["output"]["echo"] == 1
 
 
+def test_a_worker_killed_at_work_is_replaced_and_its_job_done(warm) -> None:
+    runpod, endpoint = warm
+    worker = runpod.workers(endpoint)[0]["id"]
+    job = runpod.run(endpoint, {"progress": "begun", "sleep": 1, "echo": "again"})
+    eventually(lambda: runpod.status(endpoint, job).get("output") == "begun")
+    runpod.control("POST", f"workers/{worker}/signal", {"signal": "KILL"})
+    seen = runpod.final(endpoint, job)
+    assert (seen["output"]["echo"], seen["retries"]) == ("again", 1)
+    assert seen["workerId"] != worker
+
+
 # --- Workers that come, go and break --------------------------------------------------------------------------------
 
 
