@@ -25,9 +25,9 @@ from gpujobs.pod.reporting.material import by_hash
 from gpujobs.pod.shared.metrics import auroc, tpr_at_fpr
 
 FEWEST_TEXTS = 100  # AI training texts of a source or generator that is left out
-MEASURED_TEXTS = 500  # of what was left out, at most
-HUMAN_TEXTS = 1200  # human development texts they are told from, at most
-TRAINING_TEXTS = 8000  # of a fit
+MEASURED_TEXTS = 300  # of what was left out, at most
+HUMAN_TEXTS = 600  # human development texts they are told from, at most
+TRAINING_TEXTS = 4000  # of a fit
 DIGITS = 5
 SEED = 20261130
 POD = Path(__file__).parent

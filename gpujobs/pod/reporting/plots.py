@@ -48,7 +48,8 @@ def draw(report: Report, out: Path) -> list[tuple[str, str]]:
         with mpl.rc_context(STYLE):
             figure = make(report)
             if figure is not None:
-                figure.savefig(out / name, format="svg", metadata=NO_DATE, bbox_inches="tight", pad_inches=0.05)
+                facts = {**NO_DATE, "Title": caption}
+                figure.savefig(out / name, format="svg", metadata=facts, bbox_inches="tight", pad_inches=0.05)
                 drawn.append((name, caption))
     return drawn
 
@@ -116,13 +117,20 @@ def human_groups(report: Report) -> Figure | None:
         low, high = (PER_CENT * bound for bound in line["interval"])
         axes.plot([low, high], [place, place], color=DARK, linewidth=1.4)
         marker = "o" if line["holds"] else "X"
-        axes.plot([PER_CENT * line["fpr"]], [place], marker, color=DARK if line["holds"] else LIGHT, markersize=5)
+        axes.plot(
+            [PER_CENT * line["fpr"]],
+            [place],
+            marker,
+            color=DARK if line["holds"] else LIGHT,
+            markersize=5,
+            clip_on=False,
+        )
     axes.plot([], [], "o", color=DARK, label="holds")
     axes.plot([], [], "X", color=LIGHT, label="doesn't")
     cap = PER_CENT * report["default_max_fpr"]
     axes.axvline(cap, color="#666666", linewidth=0.8)
     axes.axvline(2 * cap, color="#666666", linewidth=0.8, linestyle="--")
-    _rows(axes, [f"{line['language']} {line['value']} ({line['n']})" for line in lines])
+    _rows(axes, [f"{line['language']} {line['value'].split(' (')[0]} (n={line['n']})" for line in lines])
     axes.set_xlim(left=0)
     axes.set_xlabel("human texts flagged, % (95 % interval)")
     _legend_above(axes)
