@@ -166,7 +166,7 @@ class JobQueue:
         """The same id again; raises NotPossible unless it failed or timed out."""
         if job.status not in (Status.FAILED, Status.TIMED_OUT):
             raise NotPossible(f"a job that is {job.status.value} cannot be retried")
-        job.output, job.error, job.progress = NOTHING, None, NOTHING
+        job.output, job.error = NOTHING, None
         job.taken_at = job.finished_at = job.expires_at = None
         job.finished.clear()
         job.shown_final = False
@@ -186,6 +186,7 @@ class JobQueue:
     def _back(self, job: Job, *, first: bool) -> None:
         self.running.pop(job.id, None)
         job.status, job.worker_id, job.taken_at = Status.IN_QUEUE, None, None
+        job.progress = NOTHING
         (self._waiting.appendleft if first else self._waiting.append)(job)
         self.changed.beat()
 
