@@ -10,7 +10,7 @@ import tiny
 
 from gpujobs.pod import manifest
 from gpujobs.pod.dataset import Row
-from gpujobs.pod.reporting import material, report
+from gpujobs.pod.reporting import markdown, material, report
 from gpujobs.pod.reporting.material import Material
 from gpujobs.pod.train import train
 
@@ -99,3 +99,13 @@ def test_it_says_which_files_are_missing(tmp_path: Path) -> None:
     assert {"open", "wide", "written"} <= set(found.missing)
     assert found.data()["files"]["series"]["texts"] > 0
     assert all(row.part and row.part != "excluded" for row in found.held_out)
+
+
+def test_it_says_how_far_learners_are_from_natives(made: dict[str, Any]) -> None:
+    def writer(group: str, k: int) -> dict[str, Any]:
+        rates = {"human_n": 50, "human_k": k, "fpr": k / 50, "fpr_interval": [0.0, 0.1]}
+        return {"group": group, "language": "es", "source": "s", "halves": "report", **rates}
+
+    both = [writer("learner essays", 2), writer("native news", 1)]
+    assert "Learners' rate less natives', es: +2.0 points." in markdown.text({**made, "writers": both}, [])
+    assert "Learners' rate" not in markdown.text({**made, "writers": both[:1]}, [])

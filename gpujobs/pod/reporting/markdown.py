@@ -134,6 +134,7 @@ def _people(report: Report) -> list[str]:
     lines = ["## Pupils, learners, and people training never met", ""]
     lines += _table(("writers", "language", "source", "halves", "flagged"), rows)
     lines += [
+        *_gaps(report["writers"]),
         "",
         "`both` halves: the report half has under 100 texts, so thresholds were chosen with some of these.",
         "",
@@ -150,6 +151,21 @@ def _people(report: Report) -> list[str]:
         return [*lines, "The canon wasn't there."]
     rows = [[source, f"{x['k']} of {x['n']}"] for source, x in canon["by_source"].items()]
     return [*lines, f"Flagged: {_counted(canon)}.", "", *_table(("source", "flagged"), rows)]
+
+
+def _gaps(writers: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A sentence for each language that has both learners and natives: the difference of their rates."""
+    lines = []
+    for language in dict.fromkeys(w["language"] for w in writers):
+        rates = {}
+        for kind in ("learner", "native"):
+            mine = [w for w in writers if w["language"] == language and w["group"].startswith(kind)]
+            total = sum(w["human_n"] for w in mine)
+            rates[kind] = sum(w["human_k"] for w in mine) / total if total else None
+        if rates["learner"] is not None and rates["native"] is not None:
+            points = 100 * (rates["learner"] - rates["native"])
+            lines += ["", f"Learners' rate less natives', {language}: {points:+.1f} points."]
+    return lines
 
 
 def _attacks(report: Report) -> list[str]:
