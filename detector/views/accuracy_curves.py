@@ -97,7 +97,8 @@ def form(rows: Iterable[Figures]) -> Table:
 
 
 def _points(loss: float | None) -> str:
-    return "" if loss is None else _("%(points)s points lost") % {"points": number(loss, 1)}
+    """What an attack did to the share caught, a loss below nought."""
+    return "" if loss is None else _("%(points)s points") % {"points": number(-loss, 1)}
 
 
 def _plain(k: int, n: int) -> Cell:
@@ -120,4 +121,6 @@ def _verdicts(row: Figures) -> Cell:
     def written(value: float) -> str:
         return whole(value) if isinstance(value, int) else rate(value)
 
-    return Cell("", tuple(f"{story.LABELS[label]}: {written(row[label])}" for label in ("human", "mixed", "ai")))
+    return Cell(
+        "", tuple(f"{story.LABELS[label]}: {written(row[label])}" for label in ("human", "mixed", "ai")), wraps=True
+    )

@@ -24,10 +24,11 @@ RAW_FIELDS = ("source", "generator")  # their values are names, the same in ever
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """main: the number.  lines: what it rests on, small and below."""
+    """main: the number.  lines: what it rests on, small and below.  wraps: the lines are words, not numbers."""
 
     main: str
     lines: tuple[str, ...] = ()
+    wraps: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +79,8 @@ def between(interval: Sequence[float]) -> str:
 
 
 def number(value: float | None, decimals: int) -> str:
-    """Rounded: Django's own formatting cuts decimals off."""
-    return NONE if value is None else number_format(round(value, decimals), decimals, force_grouping=True)
+    """Rounded, since Django's own formatting cuts decimals off; + 0.0 leaves no minus before nought."""
+    return NONE if value is None else number_format(round(value, decimals) + 0.0, decimals, force_grouping=True)
 
 
 def auroc(value: float | None) -> str:

@@ -160,7 +160,7 @@ def test_it_lists_the_groups_that_are_over_the_limit(client: Client, store: Stor
     report = store()
     people = section(page_in(client), "people")
     assert "These groups are over the limit: Group" in people
-    assert "Reviews missed English, by genre 0.96% 3 of 312 0.33% – 2.79% no" in people
+    assert "Reviews fails English, by genre 0.96% 3 of 312 0.33% – 2.79% no" in people
     store(human_groups=[report["human_groups"][1]])
     people = section(page_in(client), "people")
     assert "Every group that was large enough to measure is within the limit." in people
@@ -197,7 +197,7 @@ def test_it_lists_what_is_least_caught_first(client: Client, store: Store) -> No
     assert generator.index("davinci-002") < generator.index("gpt-4o")
     assert " human " not in generator
     attacks = section(page, "attacks")
-    assert attacks.index("Misspelt words 93.0% 83.0% 10.0 points lost 1 of 300") < attacks.index("Look-alike letters")
+    assert attacks.index("Misspelt words 93.0% 83.0% -10.0 points 1 of 300") < attacks.index("Look-alike letters")
     assert attacks.index("Humanised by a tool") < attacks.index("As the model wrote it")
 
 
@@ -232,11 +232,11 @@ def test_it_lists_what_fails_before_what_holds(client: Client, store: Store) -> 
     fails = section(page_in(client), "fails")
     missed, met = fails.split("Goals that this model meets", 1)
     for goal in (
-        "Loss by an attack: misspelt words missed at most 2 points 10.0 points",
-        "Texts by people newly flagged: Markdown marks missed 0 1 of 67",
-        "Well-known texts by people flagged missed 0 1 of 1,203",
-        "Documents by two writers: error of the share marked AI missed at most 10% 13.7%",
-        "Texts by people flagged: Reviews (English) missed",
+        "Loss by an attack: misspelt words fails at most 2 points 10.0 points",
+        "Texts by people newly flagged: Markdown marks fails 0 1 of 67",
+        "Well-known texts by people flagged fails 0 1 of 1,203",
+        "Documents by two writers: error of the share marked AI fails at most 10% 13.7%",
+        "Texts by people flagged: Reviews (English) fails",
     ):
         assert goal in missed
     assert "Texts read in a second at least 40 41.3" in met
