@@ -44,11 +44,13 @@ class Counts:
 
 def count(text: str, bits: int, frequent: Set[str] = frozenset()) -> tuple[Counts, ...]:
     """Character and word features of a text; outlines too where frequent words (in small letters) are given."""
+    return tuple(_counts(_buckets(found, bits)) for found in _hashes(text, frequent))
+
+
+def _hashes(text: str, frequent: Set[str]) -> list[Hashes]:
     lowered = " ".join(text.lower().split())
     hashes = [_character_hashes(f" {lowered} "), _word_hashes(lowered)]
-    if frequent:
-        hashes.append(_outline_hashes(text, frequent))
-    return tuple(_counts(found, bits) for found in hashes)
+    return [*hashes, _outline_hashes(text, frequent)] if frequent else hashes
 
 
 def words_and_marks(text: str) -> list[str]:
@@ -101,8 +103,11 @@ def _word_hashes(text: str) -> Hashes:
     return np.concatenate([single, pairs])
 
 
-def _counts(hashes: Hashes, bits: int) -> Counts:
-    buckets = ((hashes * _MIX) >> np.uint64(64 - bits)).astype(np.int64)
+def _buckets(hashes: Hashes, bits: int) -> Ints:
+    return ((hashes * _MIX) >> np.uint64(64 - bits)).astype(np.int64)
+
+
+def _counts(buckets: Ints) -> Counts:
     distinct, counts = np.unique(buckets, return_counts=True)
     return Counts(distinct, (1.0 + np.log(counts)).astype(np.float32))
 
@@ -124,6 +129,23 @@ class NgramModel:
             values = weigh(found, self.idf[kind])
             total += float(values @ self.weights[kind][found.buckets])
         return total
+
+    def tally(self, text: str) -> Floats:
+        """(kinds, 2): of all n-grams of a part of a text, the sums of weight times idf and of idf squared.
+
+        Tallies of neighbouring parts add up; `of_tally` makes a logit of a sum.
+        """
+        found = np.zeros((len(self.weights), 2), dtype=np.float32)
+        for kind, hashes in enumerate(_hashes(text, self.frequent)):
+            buckets = _buckets(hashes, self.bits)
+            idf = self.idf[kind][buckets]
+            found[kind] = idf @ self.weights[kind][buckets], idf @ idf
+        return found
+
+    def of_tally(self, tally: Floats) -> float:
+        """About the logit that `score` gives the same text: here a repeated n-gram counts in full."""
+        lengths = np.sqrt(np.maximum(tally[:, 1], 1e-6))
+        return self.bias + float((tally[:, 0] / lengths).sum())
 
     def save(self, path: Path) -> None:
         """One .npz: weights as int8 with one scale a kind, idf as uint8 with one scale."""

@@ -13,6 +13,7 @@ import json
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from gpujobs.pod.contract import WindowScore
 from gpujobs.pod.dataset import Row, cached_as_read, corpora_folder, read_heldout, read_rows, with_parts
 from gpujobs.pod.genre_model import GenreModel
 from gpujobs.pod.genres import genre
-from gpujobs.pod.mixed import documents, fit_change_cost
+from gpujobs.pod.mixed import documents, fit_rule
 from gpujobs.pod.raws import SCORING_FILES, read_raws
 from gpujobs.pod.score import DEFAULT_THREADS, Raw, Reader, load_genres, load_parts
 from gpujobs.pod.shared.decision import Thresholds, decide
@@ -40,7 +41,7 @@ MIN_WORDS = 50
 BANDS = ((50, 99), (100, 199), (200, 100_000))  # words; lengths with thresholds of their own
 SMALLEST_BAND = 200  # human development texts behind a band's thresholds
 WORD_RANGES = ((50, 100_000), (50, 99), (100, 199), (200, 399), (400, 100_000))
-MIXED_TEXTS = 400  # spliced development documents on which the cost of a change is chosen
+MIXED_TEXTS = 400  # spliced development documents on which changes of writer are learnt
 FEWEST_AI_TEXTS = 500  # development texts from which a language gets a calibration of its own
 SMALLEST_CARD_GROUP = 50  # human texts behind a line of the rate card
 LIBRARIES = ("numpy", "onnx", "onnxruntime", "peft", "scikit-learn", "tokenizers", "torch", "transformers")
@@ -54,7 +55,7 @@ def package(run: Path, out: Path, rows: Sequence[Row]) -> str:
     languages = measured_languages(rows)
     parts = run / PARTS
     facts = json.loads((parts / "facts.json").read_text(encoding="utf-8"))
-    facts["engine"]["change_cost"] = _change_cost(parts, facts, rows)
+    facts["engine"]["segments"] = _segments(parts, facts, rows)
     raws = read_raws(parts, facts["engine"], rows, run / "raws.jsonl")
     pairs = [(row, raws[row.id]) for row in rows if row.id in raws]
     development = [(row, raw) for row, raw in pairs if row.part.endswith("_dev")]
@@ -100,16 +101,16 @@ def measured_languages(rows: Sequence[Row]) -> list[str]:
     return carried
 
 
-def _change_cost(parts: Path, facts: dict[str, Any], rows: Sequence[Row]) -> float | None:
-    """What a change of writer costs, fitted on development texts; None without a trained token head."""
+def _segments(parts: Path, facts: dict[str, Any], rows: Sequence[Row]) -> dict[str, Any] | None:
+    """The rule that finds changes of writer, fitted on development texts; None without a trained token head."""
     if not facts["recipe"]["training"]["token_loss"]:
         return None
-    engine_facts = {**facts["engine"], "change_cost": None}
+    engine_facts = {**facts["engine"], "segments": None}
     reader = Reader(*load_parts(parts, engine_facts, DEFAULT_THREADS), engine_facts)
     development = [row for row in rows if row.part.endswith("_dev")]
     mixed = documents(development, MIXED_TEXTS, facts["recipe"]["training"]["seed"])
     pure = sorted(development, key=lambda row: row.digest)[: 2 * MIXED_TEXTS]
-    return fit_change_cost(reader, mixed, pure) if mixed else None
+    return asdict(fit_rule(reader, mixed, pure)) if mixed else None
 
 
 def score(row: Row, raw: Raw, mix: Mix, calibrate: Calibration) -> Scored:

@@ -24,7 +24,7 @@ from gpujobs.pod.contract import ScoreRequest, ScoreResponse, TextIn, TextOut, W
 from gpujobs.pod.engine import Engine, Logits
 from gpujobs.pod.genre_model import GenreModel
 from gpujobs.pod.ngrams import NgramModel
-from gpujobs.pod.segments import Sentence, measure, segments
+from gpujobs.pod.segments import Rule, Sentence, measure
 from gpujobs.pod.shared.sentences import sentence_spans
 from gpujobs.pod.windows import Window, cut, first_letter, join
 
@@ -124,16 +124,17 @@ class Reader:
         self._tokenizer, self._engine, self._ngrams = tokenizer, engine, ngrams
         self._first, self._last = int(facts["first_id"]), int(facts["last_id"])
         self._limit = int(facts["window_tokens"]) - SPECIAL_TOKENS
-        self._change_cost = facts.get("change_cost")  # None: no token head, never a second reading
+        rule = facts.get("segments")  # None: no token head, never a second reading
+        self._rule = Rule(tuple(rule["weights"]), rule["bias"], rule["change_cost"]) if rule else None
 
     def read(self, texts: Sequence[tuple[str, str]]) -> list[Raw]:
         """Raw logits of each (text, language); the texts must not be empty."""
         tokens = self._tokens(texts)
         windows = [cut(t.text, t.language, t.offsets, self._limit) for t in tokens]
         logits = self._logits(tokens, windows)
-        if self._change_cost is not None:
+        if self._rule is not None:
             spans = [
-                segments(self._sentences(t, w, found), float(self._change_cost))
+                self._rule.segments(self._sentences(t, w, found))
                 for t, w, found in zip(tokens, windows, logits, strict=True)
             ]
             again = [i for i, found in enumerate(spans) if len(found) > 1]
@@ -145,7 +146,7 @@ class Reader:
         return [self._raw(*each) for each in zip(tokens, windows, logits, strict=True)]
 
     def sentences(self, texts: Sequence[tuple[str, str]]) -> list[list[Sentence]]:
-        """Every text's sentences with the token head's evidence, as the first reading finds it."""
+        """Every text's sentences with what the first reading finds in them."""
         tokens = self._tokens(texts)
         windows = [cut(t.text, t.language, t.offsets, self._limit) for t in tokens]
         logits = self._logits(tokens, windows)
@@ -168,7 +169,8 @@ class Reader:
         inner = [found.tokens[1:-1] for found in logits if found.tokens is not None]
         starts = [first_letter(tokens.text, start, end) for start, end in tokens.offsets]
         ends = windows[-1].last if windows else 0
-        return measure(sentence_spans(tokens.text, tokens.language), starts[:ends], np.concatenate(inner))
+        spans = sentence_spans(tokens.text, tokens.language)
+        return measure(tokens.text, spans, starts[:ends], np.concatenate(inner), self._ngrams)
 
     def _cut_at(self, tokens: "Tokens", spans: Sequence[tuple[int, int]]) -> list[Window]:
         """Windows that end where the segments do."""

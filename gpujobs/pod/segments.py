@@ -1,47 +1,89 @@
-"""Where the writer changes: token logits to sentences, sentences to segments of one writer each.
+"""Where the writer changes: what each sentence says of its writer, and segments of one writer each.
 
-Two states, human and AI, a cost for every change between them, and the cheapest path (Viterbi 1967): a sentence that
-stands alone against its neighbours needs strong evidence, a run of them little. A text without a change has one
-segment. Pure. May be imported by: score.py, packaging. Imports: numpy.
+A sentence's evidence is a weighted sum of the token head's and the n-grams' logits. Two states, human and AI, a cost
+for every change between them, and the cheapest path (Viterbi 1967): a sentence that stands alone against its
+neighbours needs strong evidence, a run of them little. A text without a change has one segment. Pure. May be imported
+by: score.py, packaging. Imports: ngrams, numpy.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from gpujobs.pod.ngrams import NgramModel
+
 Floats = npt.NDArray[np.float32]
 
-FULL_WEIGHT_TOKENS = 25  # a sentence of so many tokens has its mean logit as evidence; others by the root of length
+FULL_WEIGHT_TOKENS = 25  # a sentence of so many tokens counts once; others by the root of their length
+NEIGHBOURS = 1  # sentences on each side whose n-grams are looked at too
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """[start, end) in code points of the text, the mean logit of its tokens, and how many there are."""
+    """[start, end) in code points of the text, how many tokens it has, and what was found in it.
+
+    found: (FEATURES,), the logit of the token head (mean over the sentence), of the n-grams of the sentence, and of
+    the n-grams of the sentence with its neighbours.
+    """
 
     start: int
     end: int
-    logit: float
     tokens: int
-
-    @property
-    def evidence(self) -> float:
-        """Log-odds for AI. Neighbouring tokens say much the same, so they don't simply add up."""
-        return self.logit * float(np.sqrt(self.tokens / FULL_WEIGHT_TOKENS))
+    found: tuple[float, ...]
 
 
-def measure(spans: Sequence[tuple[int, int]], starts: Sequence[int], logits: Floats) -> list[Sentence]:
-    """Sentences with their evidence. A token belongs to the sentence in which it starts; one without tokens has none.
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """weights: (FEATURES,), and a bias, from what was found to log-odds for AI.  change_cost: in these log-odds."""
 
-    spans: sentences, without gaps.  starts: (T,) where each token begins, ascending.  logits: (T,).
+    weights: tuple[float, ...]
+    bias: float
+    change_cost: float
+
+    def evidence(self, sentence: Sentence) -> float:
+        """Neighbouring words say much the same, so a long sentence counts less than its words."""
+        logit = sum(w * x for w, x in zip(self.weights, sentence.found, strict=True)) + self.bias
+        return logit * math.sqrt(sentence.tokens / FULL_WEIGHT_TOKENS)
+
+    def states(self, sentences: Sequence[Sentence]) -> list[int]:
+        """The likeliest writer (1 = AI) of every sentence."""
+        return states([self.evidence(s) for s in sentences], self.change_cost)
+
+    def segments(self, sentences: Sequence[Sentence]) -> list[tuple[int, int]]:
+        """[start, end) of the runs of sentences by one writer; one span where one writer seems to be at work."""
+        path = self.states(sentences)
+        found: list[tuple[int, int]] = []
+        for i, sentence in enumerate(sentences):
+            if i and path[i] == path[i - 1]:
+                found[-1] = (found[-1][0], sentence.end)
+            else:
+                found.append((sentence.start, sentence.end))
+        return found
+
+
+def measure(
+    text: str, spans: Sequence[tuple[int, int]], starts: Sequence[int], logits: Floats, ngrams: NgramModel | None
+) -> list[Sentence]:
+    """Sentences with what is found in them. A token belongs to the sentence in which it starts.
+
+    spans: sentences, without gaps.  starts: (T,) where each token begins, ascending.  logits: (T,) of the token head.
     """
-    edges = np.searchsorted(np.asarray(starts), [end for _, end in spans])
-    found, first = [], 0
-    for (start, end), last in zip(spans, [*edges[:-1], len(starts)] if spans else [], strict=True):
-        mean = float(np.mean(logits[first:last])) if last > first else 0.0
-        found.append(Sentence(start, end, mean, int(last - first)))
-        first = last
+    if not spans:
+        return []
+    edges = [0, *np.searchsorted(np.asarray(starts), [end for _, end in spans[:-1]]), len(starts)]
+    tallies = [ngrams.tally(text[start:end]) for start, end in spans] if ngrams else []
+    found = []
+    for i, (start, end) in enumerate(spans):
+        first, last = int(edges[i]), int(edges[i + 1])
+        token = float(np.mean(logits[first:last])) if last > first else 0.0
+        own = near = 0.0
+        if ngrams:
+            own = ngrams.of_tally(tallies[i])
+            near = ngrams.of_tally(np.sum(tallies[max(0, i - NEIGHBOURS) : i + NEIGHBOURS + 1], axis=0))
+        found.append(Sentence(start, end, last - first, (token, own, near)))
     return found
 
 
@@ -59,15 +101,3 @@ def states(evidence: Sequence[float], change_cost: float) -> list[int]:
     for back in reversed(came_from):
         path.append(int(back[path[-1]]))
     return path[::-1]
-
-
-def segments(sentences: Sequence[Sentence], change_cost: float) -> list[tuple[int, int]]:
-    """[start, end) of the runs of sentences with one state; one span where one writer seems to be at work."""
-    path = states([s.evidence for s in sentences], change_cost)
-    found: list[tuple[int, int]] = []
-    for i, sentence in enumerate(sentences):
-        if i and path[i] == path[i - 1]:
-            found[-1] = (found[-1][0], sentence.end)
-        else:
-            found.append((sentence.start, sentence.end))
-    return found
