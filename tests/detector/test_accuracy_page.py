@@ -201,6 +201,13 @@ def test_it_lists_what_is_least_caught_first(client: Client, store: Store) -> No
     assert attacks.index("Humanised by a tool") < attacks.index("As the model wrote it")
 
 
+@pytest.mark.parametrize(("loss", "shown"), [(0.0, "0.0 points"), (0.03, "0.0 points"), (-1.25, "1.2 points")])
+def test_an_attack_that_costs_nothing_has_no_minus(client: Client, store: Store, loss: float, shown: str) -> None:
+    line = {"attack": "nbsp", "n": 300, "tpr_clean": 0.9, "tpr": 0.9, "loss_points": loss, "human_n": 0, "human_k": 0}
+    store(attacks=[line])
+    assert f"Non-breaking spaces 90.0% 90.0% {shown} –" in section(page_in(client), "attacks")
+
+
 def test_it_says_what_mixed_documents_give(client: Client, store: Store) -> None:
     store()
     mixed = section(page_in(client), "mixed")
