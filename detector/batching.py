@@ -13,8 +13,8 @@ class Limits:
     texts: int
 
 
-# A batch of the CPU takes a few seconds on two cores, so nobody waits long behind it. A GPU's worker takes a job a second
-# at best, so a job is as large as its body limit and a second of work allow.
+# A batch of the CPU takes a few seconds on two cores, so nobody waits long behind it. A GPU's worker takes a job a
+# second at best, so a job is as large as its body limit and a second of work allow.
 CPU = Limits(characters=60_000, texts=32)
 GPU = Limits(characters=250_000, texts=96)
 # How many texts go together after so many failed runs. Eight to a batch and then one: three tries find the text that

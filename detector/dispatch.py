@@ -1,6 +1,7 @@
 """Queued texts -> a GpuRun -> (by collect) verdicts; and the sweep that takes back what a dead process held."""
 
 import logging
+import uuid
 from datetime import datetime
 
 from django.conf import settings
@@ -11,7 +12,7 @@ from django.utils import timezone
 from detector import batching, collect, wakeups
 from detector.models import Submission
 from gpujobs import backends, registry, runs, scoring
-from gpujobs.backends import Backend, BackendError
+from gpujobs.backends import Backend, BackendError, Order
 from gpujobs.models import GpuRun
 from gpujobs.pod.contract import ScoreRequest, TextIn
 from gpujobs.pod.shared import prose
@@ -22,6 +23,8 @@ log = logging.getLogger(__name__)
 
 CLAIM_ROWS = 128  # looked at per batch; more would lock rows that this batch cannot take
 SWEEP_ROWS = 200
+LOCAL = "local"  # the backend of this machine: it has one batch at a time, by itself
+LEAST_SECONDS = 5.0  # that a batch gets, however late its texts are
 
 
 def warm_up() -> None:
@@ -38,15 +41,46 @@ def next_batch(*, now: datetime, backend: Backend | None = None) -> bool:
     backend: the one of the settings unless given.
     """
     backend = backend or backends.get(settings.SCORING_BACKEND)
+    if backend.name != LOCAL and runs.in_flight(backend.name) >= settings.RUNS_IN_FLIGHT:
+        return False  # the end of one of them wakes us again
     claimed = claim(backend=backend.name, now=now)
     if claimed is None:
         return False
     run, submissions = claimed
-    scoring.start(run, request_for(run, submissions), backend)
+    scoring.start(run, request_for(run, submissions), backend, _order(submissions, now))
     run.refresh_from_db()
-    if run.status not in GpuRun.IN_FLIGHT:
-        collect.collect(run, now=timezone.now())
+    if run.status in GpuRun.IN_FLIGHT:
+        wakeups.look_after(run.pk, seconds=runs.FIRST_LOOK_SECONDS)
+    else:
+        _finished(run)
     return True
+
+
+def look_after(run_id: uuid.UUID, *, now: datetime, backend: Backend | None = None) -> None:
+    """Asks after a run that its backend works on by itself, and comes back later until it has ended."""
+    run = GpuRun.objects.filter(pk=run_id, status=GpuRun.Status.RUNNING).first()
+    pause = runs.take_look(run, now=now) if run is not None else None
+    if run is None or pause is None:
+        return  # ended, or somebody else looks after it
+    scoring.look(run, backend or backends.get(run.backend), now=now)
+    run.refresh_from_db()
+    if run.status in GpuRun.IN_FLIGHT:
+        wakeups.look_after(run.pk, seconds=pause)
+    else:
+        _finished(run)
+
+
+def _finished(run: GpuRun) -> None:
+    collect.collect(run, now=timezone.now())
+    if run.external_id:  # its place is free
+        _wake_if_waiting()
+
+
+def _order(submissions: list[Submission], now: datetime) -> Order:
+    """Somebody waits for interactive texts; a batch is given up when its most patient text would be."""
+    seconds = (max(s.deadline_at for s in submissions) - now).total_seconds()
+    interactive = submissions[0].lane == Submission.Lane.INTERACTIVE
+    return Order(seconds=max(seconds, LEAST_SECONDS), wait=interactive)
 
 
 @transaction.atomic
@@ -56,7 +90,8 @@ def claim(*, backend: str, now: datetime) -> tuple[GpuRun, list[Submission]] | N
     rows = list(queued.select_for_update(skip_locked=True, of=("self",))[:CLAIM_ROWS])
     by_id = {row.pk: row for row in rows}
     waiting = [batching.Waiting(row.pk, row.model_version_id, row.characters, row.attempts, row.lane) for row in rows]
-    chosen = [by_id[text.id] for text in batching.pack(waiting)]  # type: ignore[index]
+    limits = batching.CPU if backend == LOCAL else batching.GPU
+    chosen = [by_id[text.id] for text in batching.pack(waiting, limits)]  # type: ignore[index]
     if not chosen:
         return None
     run = runs.open_run(backend=backend, model_version=chosen[0].model_version, texts=len(chosen), now=now)
@@ -85,7 +120,13 @@ def sweep(*, now: datetime) -> None:
             log.warning("run %s: its process is gone", run.pk)
     for run in _uncollected_runs():
         collect.collect(run, now=now)
+    for run in runs.unattended(now):
+        wakeups.look_after(run.pk, seconds=0)
     _end_overdue(now)
+    _wake_if_waiting()
+
+
+def _wake_if_waiting() -> None:
     if Submission.objects.filter(status=Submission.Status.QUEUED).exists():
         wakeups.queue_has_work()
 

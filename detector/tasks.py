@@ -1,5 +1,6 @@
 """Celery's doors: ids at most, one verb, never a text."""
 
+import uuid
 from typing import Any
 
 from celery import shared_task
@@ -24,6 +25,12 @@ def dispatch_queued() -> None:
     """Scores until nothing waits. Twice is harmless: each batch is claimed by one worker."""
     while dispatch.next_batch(now=timezone.now()):
         pass
+
+
+@shared_task
+def look_after(run_id: str) -> None:
+    """Asks after one run. Twice is harmless: a look is claimed, and an ended run has none."""
+    dispatch.look_after(uuid.UUID(run_id), now=timezone.now())
 
 
 @shared_task

@@ -31,6 +31,14 @@ def queue_has_work() -> None:
         log.warning("no wake-up sent: %s", type(error).__name__)
 
 
+def look_after(run_id: uuid.UUID, *, seconds: float) -> None:
+    """Has somebody ask after a run in so many seconds. Lost, it is the sweep's to say so again."""
+    try:
+        app.send_task("detector.tasks.look_after", args=[str(run_id)], countdown=seconds)
+    except (OperationalError, redis.RedisError) as error:
+        log.warning("run %s: no wake-up sent: %s", run_id, type(error).__name__)
+
+
 def announce(submission_id: uuid.UUID) -> None:
     """Tells whoever waits for this submission that it is finished."""
     try:

@@ -4,6 +4,7 @@ A run in flight has a lease that its process renews (`keep_alive`). `expired` fi
 """
 
 import logging
+import random
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,6 +21,9 @@ log = logging.getLogger(__name__)
 
 LEASE_SECONDS = 12
 HEARTBEAT_SECONDS = 3
+FIRST_LOOK_SECONDS, LONGEST_LOOK_SECONDS = 0.5, 5.0  # at a run that a backend works on by itself
+UNATTENDED_SECONDS = 15.0
+GIVE_UP_GRACE_SECONDS = 120  # for cancelling, before the sweep takes the run for dead
 
 
 def open_run(*, backend: str, model_version: ModelVersion, texts: int, now: datetime) -> GpuRun:
@@ -39,15 +43,65 @@ def started(run: GpuRun, *, external_id: str = "") -> bool:
     return _move(run, GpuRun.Status.RUNNING, "", external_id=external_id)
 
 
-def succeed(run: GpuRun, *, result: dict[str, Any], tokens: int, execution_ms: int, now: datetime) -> bool:
-    """Keeps the answer. False if the run had ended before: a late answer changes nothing."""
+def accepted(run: GpuRun, *, external_id: str, attempt: int, seconds: float, now: datetime) -> bool:
+    """The backend works on its own for at most `seconds`. False if the run had ended before.
+
+    The lease outlives that by far: giving up in time is `look`'s work, and it tells the provider.
+    """
+    give_up_at = now + timedelta(seconds=seconds)
+    changed = GpuRun.objects.filter(pk=run.pk, status__in=GpuRun.IN_FLIGHT).update(
+        external_id=external_id,
+        attempt=attempt,
+        give_up_at=give_up_at,
+        next_look_at=now + timedelta(seconds=FIRST_LOOK_SECONDS),
+        lease_expires_at=give_up_at + timedelta(seconds=GIVE_UP_GRACE_SECONDS),
+    )
+    run.refresh_from_db()
+    return bool(changed)
+
+
+def take_look(run: GpuRun, *, now: datetime) -> float | None:
+    """Claims the look that is due. Seconds until the next one, or None where none is due: somebody else took it.
+
+    Looks become rarer with the run's age and are spread, so that many runs don't ask at once.
+    """
+    age = (now - run.created_at).total_seconds()
+    pause = min(max(age / 4, FIRST_LOOK_SECONDS), LONGEST_LOOK_SECONDS) * random.uniform(0.8, 1.2)  # noqa: S311
+    due = GpuRun.objects.filter(pk=run.pk, status=GpuRun.Status.RUNNING, next_look_at__lte=now)
+    return pause if due.update(next_look_at=now + timedelta(seconds=pause)) else None
+
+
+def unattended(now: datetime) -> list[GpuRun]:
+    """Runs whose look is long due: whoever was to look is gone."""
+    long_due = now - timedelta(seconds=UNATTENDED_SECONDS)
+    return list(GpuRun.objects.filter(status=GpuRun.Status.RUNNING, next_look_at__lt=long_due)[:100])
+
+
+def in_flight(backend: str) -> int:
+    """How many runs this backend has now."""
+    return GpuRun.objects.filter(backend=backend, status__in=GpuRun.IN_FLIGHT).count()
+
+
+def succeed(
+    run: GpuRun,
+    *,
+    result: dict[str, Any],
+    tokens: int,
+    execution_ms: int,
+    now: datetime,
+    usage: dict[str, Any] | None = None,
+) -> bool:
+    """Keeps the answer. False if the run had ended before: a late answer changes nothing.
+
+    usage: fields that the provider reported (`delay_ms`, `worker_id`, `handed_in`, its own `execution_ms`).
+    """
     changes = {"result": result, "tokens": tokens, "execution_ms": execution_ms, "finished_at": now}
-    return _move(run, GpuRun.Status.SUCCEEDED, "", **changes)
+    return _move(run, GpuRun.Status.SUCCEEDED, "", **changes | (usage or {}))
 
 
-def fail(run: GpuRun, code: str, *, now: datetime) -> bool:
+def fail(run: GpuRun, code: str, *, now: datetime, usage: dict[str, Any] | None = None) -> bool:
     """Ends the run without an answer. False if it had ended before."""
-    return _move(run, GpuRun.Status.FAILED, code, failure_code=code, finished_at=now)
+    return _move(run, GpuRun.Status.FAILED, code, failure_code=code, finished_at=now, **usage or {})
 
 
 def expired(now: datetime) -> list[GpuRun]:

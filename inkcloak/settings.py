@@ -136,6 +136,8 @@ REPORTS_FOLDER = Path(env.text("REPORTS_FOLDER", str(BASE_DIR / "gpujobs" / "pod
 LOCAL_ENGINE_THREADS = env.integer("LOCAL_ENGINE_THREADS", 2, at_least=1)
 # Load models at the start of a long-lived process instead of at its first check.
 WARM_UP = env.flag("WARM_UP")
+# Batches at a backend that works by itself: two for each of its workers keep them busy.
+RUNS_IN_FLIGHT = env.integer("RUNS_IN_FLIGHT", 6, at_least=1)
 CHECK_DEADLINE_SECONDS = env.integer("CHECK_DEADLINE_SECONDS", 3600, at_least=10)
 
 # --- RunPod's serverless data plane (not the /v2 of its management, which is another host) ---------

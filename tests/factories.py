@@ -20,7 +20,7 @@ from billing.models import User
 from detector import dispatch, intake
 from detector.models import Submission
 from gpujobs import registry
-from gpujobs.backends import Accepted, Answer, BackendError
+from gpujobs.backends import AS_USUAL, Accepted, Answer, Order, Usage
 from gpujobs.models import ModelVersion
 from gpujobs.pod.contract import ScoreRequest, ScoreResponse, TextIn, TextOut, WindowScore
 from gpujobs.pod.shared.normalise import NORMALISER_VERSION
@@ -152,12 +152,16 @@ class ScriptedBackend:
         self.probability = probability
         self.script = deque(script)
         self.requests: list[ScoreRequest] = []
+        self.orders: list[Order] = []
+        self.polls: deque[Any] = deque()  # what `poll` gives in turn: None, an Answer, an exception
+        self.cancelled: list[str] = []
 
     def warm(self, model_version: str) -> None:
         """Nothing to load."""
 
-    def start(self, request: ScoreRequest) -> Answer | Accepted:
+    def start(self, request: ScoreRequest, order: Order = AS_USUAL) -> Answer | Accepted:
         self.requests.append(request)
+        self.orders.append(order)
         step = self.script.popleft() if self.script else self.answer
         if isinstance(step, Exception):
             raise step
@@ -165,7 +169,14 @@ class ScriptedBackend:
         return outcome
 
     def poll(self, external_id: str) -> Answer | None:
-        raise BackendError("never_waits", permanent=True)
+        told: Answer | Exception | None = self.polls.popleft() if self.polls else None
+        if isinstance(told, Exception):
+            raise told
+        return told
+
+    def cancel(self, external_id: str) -> Usage | None:
+        self.cancelled.append(external_id)
+        return Usage(delay_ms=40, execution_ms=60, worker_id="w1")
 
     def answer(self, request: ScoreRequest) -> Answer:
         return Answer(response(request, [scores(text, self.probability) for text in request.texts]))

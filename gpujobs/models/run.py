@@ -4,8 +4,9 @@
             \\                   \\--error / lease expired--> FAILED
              \\--error / lease expired--> FAILED
 
-A run is an attempt, never the job: when it fails, the same texts get a new run. While it is in flight its lease is
-renewed by whoever works on it; an expired lease means that process is gone.
+A backend that answers later has RUNNING runs with an `external_id`: nobody works on them here, somebody looks after
+them at `next_look_at` until `give_up_at`. A run is an attempt, never the job: when it fails, the same texts get a new
+run. While it is in flight its lease is renewed by whoever works on it; an expired lease means that process is gone.
 """
 
 import uuid
@@ -36,11 +37,18 @@ class GpuRun(models.Model):
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.STARTING)
     texts = models.PositiveIntegerField()
     tokens = models.PositiveIntegerField(default=0)
-    external_id = models.CharField(max_length=100, blank=True)
+    external_id = models.CharField(max_length=100, blank=True)  # where a backend took the batch and answers later
+    attempt = models.PositiveSmallIntegerField(default=1)  # the number that its answer must echo
+    next_look_at = models.DateTimeField(null=True)  # when the backend is asked again
+    give_up_at = models.DateTimeField(null=True)  # after that the batch is cancelled
     failure_code = models.CharField(max_length=60, blank=True)
     result = models.JSONField(null=True)  # a ScoreResponse: scores and offsets, no text
     lease_expires_at = models.DateTimeField()
     execution_ms = models.PositiveIntegerField(null=True)
+    # What a rented machine's provider says, also of a run in vain: both are paid for.
+    delay_ms = models.PositiveIntegerField(null=True)  # queue and cold start
+    worker_id = models.CharField(max_length=100, blank=True)
+    handed_in = models.PositiveSmallIntegerField(default=1)  # times; a doubtful hand-over is repeated
     created_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True)
 
@@ -50,7 +58,12 @@ class GpuRun(models.Model):
                 fields=["lease_expires_at"],
                 condition=models.Q(status__in=("starting", "running")),
                 name="run_in_flight_lease",
-            )
+            ),
+            models.Index(
+                fields=["next_look_at"],
+                condition=models.Q(status="running", next_look_at__isnull=False),
+                name="run_next_look",
+            ),
         ]
 
 

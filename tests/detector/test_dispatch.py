@@ -6,7 +6,9 @@ import factories
 import pytest
 import redis
 import samples
+from django.utils import timezone
 from factories import NOW, ScriptedBackend
+from pytest_django import Settings
 
 from billing.models import Meter, Reservation, User
 from detector import collect, dispatch, retention
@@ -300,11 +302,77 @@ def test_it_wakes_a_worker_only_while_something_waits(waiting: Submission, broke
     assert broker.llen("score") == 0
 
 
-def test_it_leaves_a_run_alone_that_a_backend_accepted(waiting: Submission) -> None:
-    backend = ScriptedBackend(script=[lambda _request: Accepted("job-1")])
-    assert work(backend) == 1
+# --- A backend that works by itself -------------------------------------------------------------------------
+
+
+@pytest.fixture
+def far() -> ScriptedBackend:
+    """Takes every batch and answers later."""
+    backend = ScriptedBackend(script=[lambda _request: Accepted("job-1")] * 20)
+    backend.name = "runpod"
+    return backend
+
+
+def looked_after(submission: Submission, backend: ScriptedBackend, *told) -> Submission:
+    backend.polls.extend(told)
+    run = again(submission).run
+    dispatch.look_after(run.pk, now=run.next_look_at, backend=backend)
+    return again(submission)
+
+
+def test_it_leaves_a_run_alone_that_a_backend_accepted(waiting: Submission, far: ScriptedBackend) -> None:
+    assert work(far) == 1
     assert again(waiting).status == "scoring"
     assert again(waiting).run.status == "running"
+    dispatch.sweep(now=timezone.now() + timedelta(minutes=5))
+    assert again(waiting).run.status == "running"
+
+
+def test_it_brings_the_later_answer_to_its_text(waiting: Submission, far: ScriptedBackend) -> None:
+    work(far)
+    assert looked_after(waiting, far, None).status == "scoring"
+    (request,) = far.requests
+    done = looked_after(waiting, far, far.answer(request))
+    assert (done.status, done.verdict.label) == ("done", "ai")
+    assert meter() == (done.words, 0)
+
+
+def test_it_tries_again_what_a_backend_failed_later(waiting: Submission, far: ScriptedBackend) -> None:
+    work(far)
+    assert looked_after(waiting, far, BROKEN).status == "queued"
+
+
+def test_it_asks_for_no_more_batches_than_fit(
+    alice: User, champion: ModelVersion, far: ScriptedBackend, settings: Settings, broker: redis.Redis
+) -> None:
+    settings.RUNS_IN_FLIGHT = 1
+    by = factories.owner(alice)
+    first = factories.accepted(by)
+    assert work(far) == 1
+    factories.accepted(by, samples.AI)
+    assert work(far) == 0
+    broker.delete("score")
+    looked_after(first, far, far.answer(far.requests[0]))
+    assert broker.llen("score") == 1  # the place that got free is told
+    assert work(far) == 1
+
+
+def test_it_lets_somebody_wait_and_bulk_not(alice: User, champion: ModelVersion) -> None:
+    by = factories.owner(alice)
+    factories.accepted(by, lane=Submission.Lane.BULK)
+    factories.accepted(by, samples.AI)
+    backend = ScriptedBackend()
+    work(backend)
+    assert [order.wait for order in backend.orders] == [True, False]
+
+
+def test_a_run_that_nobody_looks_after_is_found(waiting: Submission, far: ScriptedBackend, broker: redis.Redis) -> None:
+    work(far)
+    broker.delete("default")
+    dispatch.sweep(now=timezone.now() + timedelta(seconds=1))
+    assert broker.llen("default") == 0
+    dispatch.sweep(now=timezone.now() + timedelta(minutes=1))
+    assert broker.llen("default") == 1
 
 
 @pytest.mark.django_db(transaction=True)

@@ -123,3 +123,57 @@ def test_it_does_not_renew_the_lease_of_a_run_that_was_ended() -> None:
 def test_no_status_may_become_starting(run: GpuRun) -> None:
     with pytest.raises(IllegalMove, match="GpuRun: nothing may become starting"):
         advance(GpuRun.objects.all(), GpuRun.Status.STARTING)
+
+
+# --- Runs that a backend works on by itself ---------------------------------------------------------------------
+
+
+@pytest.fixture
+def far_away(run: GpuRun) -> GpuRun:
+    runs.started(run)
+    assert runs.accepted(run, external_id="job-1", attempt=1, seconds=300, now=NOW)
+    return run
+
+
+def test_it_is_not_dead_while_the_backend_has_time(far_away: GpuRun) -> None:
+    assert far_away.give_up_at == NOW + timedelta(seconds=300)
+    assert runs.expired(far_away.give_up_at) == []
+    assert runs.expired(far_away.give_up_at + timedelta(seconds=runs.GIVE_UP_GRACE_SECONDS + 1)) == [far_away]
+
+
+def test_it_is_looked_at_when_due_and_by_one_alone(far_away: GpuRun) -> None:
+    assert runs.take_look(far_away, now=NOW) is None
+    due = far_away.next_look_at
+    pause = runs.take_look(far_away, now=due)
+    assert pause is not None
+    assert runs.take_look(far_away, now=due) is None
+    far_away.refresh_from_db()
+    assert far_away.next_look_at == due + timedelta(seconds=pause)
+
+
+def test_looks_become_rarer_but_never_rare(far_away: GpuRun) -> None:
+    GpuRun.objects.filter(pk=far_away.pk).update(created_at=NOW)
+    far_away.refresh_from_db()
+    pauses = [runs.take_look(far_away, now=NOW + timedelta(seconds=s)) for s in (1, 10, 200)]
+    for pause, around in zip(pauses, (0.5, 2.5, 5.0), strict=True):
+        assert 0.8 * around <= pause <= 1.2 * around
+
+
+def test_a_run_whose_look_is_long_due_is_unattended(far_away: GpuRun) -> None:
+    due = far_away.next_look_at
+    assert runs.unattended(due + timedelta(seconds=runs.UNATTENDED_SECONDS)) == []
+    assert runs.unattended(due + timedelta(seconds=runs.UNATTENDED_SECONDS + 1)) == [far_away]
+    succeed(far_away)
+    assert runs.unattended(NOW + timedelta(days=1)) == []
+
+
+def test_it_counts_what_a_backend_has_in_flight(run: GpuRun, champion: ModelVersion) -> None:
+    assert (runs.in_flight("local"), runs.in_flight("runpod")) == (1, 0)
+    succeed(run)
+    assert runs.in_flight("local") == 0
+
+
+def test_it_accepts_nothing_for_a_run_that_has_ended(run: GpuRun) -> None:
+    runs.fail(run, "x", now=NOW)
+    assert not runs.accepted(run, external_id="job-1", attempt=1, seconds=9, now=NOW)
+    assert run.external_id == ""

@@ -2,13 +2,14 @@
 
 import logging
 from dataclasses import replace
+from datetime import timedelta
 
 import factories
 import pytest
 from factories import NOW, ScriptedBackend
 
 from gpujobs import backends, runs, scoring
-from gpujobs.backends import Accepted, Answer, BackendError
+from gpujobs.backends import Accepted, Answer, BackendError, Usage
 from gpujobs.models import GpuRun, ModelVersion
 from gpujobs.pod.contract import ContractError, ScoreRequest
 
@@ -97,3 +98,60 @@ def test_the_local_backend_says_when_the_model_is_not_here(settings, tmp_path) -
         with pytest.raises(BackendError) as refused:
             ask()
         assert (refused.value.code, refused.value.permanent) == ("local_lookuperror", True)
+
+
+# --- A backend that works by itself -------------------------------------------------------------------------
+
+
+@pytest.fixture
+def accepted(run: GpuRun) -> GpuRun:
+    score(run, lambda _request: Accepted("job-1", attempt=2))
+    return run
+
+
+def look(run: GpuRun, *told, now=NOW) -> ScriptedBackend:
+    backend = ScriptedBackend()
+    backend.polls.extend(told)
+    scoring.look(run, backend, now=now)
+    run.refresh_from_db()
+    return backend
+
+
+def answer(run: GpuRun, **changes) -> Answer:
+    good = ScriptedBackend(0.75).answer(factories.request(SECRET, run=str(run.pk))).response
+    usage = Usage(delay_ms=800, execution_ms=90, worker_id="w7", submissions=2)
+    return Answer(replace(good, **{"attempt": 2} | changes), usage)
+
+
+def test_it_keeps_where_the_batch_is(accepted: GpuRun) -> None:
+    assert (accepted.status, accepted.external_id, accepted.attempt) == ("running", "job-1", 2)
+    assert accepted.created_at < accepted.next_look_at < accepted.give_up_at < accepted.lease_expires_at
+
+
+def test_it_keeps_a_later_answer_and_what_the_machine_did(accepted: GpuRun) -> None:
+    look(accepted, answer(accepted))
+    assert accepted.status == "succeeded"
+    assert (accepted.delay_ms, accepted.execution_ms) == (800, 90)
+    assert (accepted.worker_id, accepted.handed_in) == ("w7", 2)
+
+
+@pytest.mark.parametrize("changes", [{"run_id": "other"}, {"model_version": "other"}, {"attempt": 3}, {"attempt": 0}])
+def test_it_takes_no_answer_to_something_else(accepted: GpuRun, changes: dict) -> None:
+    look(accepted, answer(accepted, **changes))
+    assert (accepted.status, accepted.failure_code, accepted.result) == ("failed", "bad_answer", None)
+
+
+def test_it_goes_on_waiting_until_its_time_is_over(accepted: GpuRun) -> None:
+    early = look(accepted, None, now=accepted.give_up_at - timedelta(seconds=1))
+    assert (accepted.status, early.cancelled) == ("running", [])
+    late = look(accepted, None, now=accepted.give_up_at)
+    assert (accepted.status, accepted.failure_code) == ("failed", "gave_up_waiting")
+    assert late.cancelled == ["job-1"]
+    assert (accepted.delay_ms, accepted.execution_ms, accepted.worker_id) == (40, 60, "w1")  # it is paid all the same
+
+
+def test_it_keeps_what_a_failure_cost(accepted: GpuRun) -> None:
+    usage = Usage(delay_ms=5, execution_ms=None, worker_id="w2")
+    look(accepted, BackendError("runpod_failed", permanent=False, usage=usage))
+    assert (accepted.status, accepted.failure_code) == ("failed", "runpod_failed")
+    assert (accepted.delay_ms, accepted.execution_ms, accepted.worker_id) == (5, None, "w2")
