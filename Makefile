@@ -39,7 +39,7 @@ format:            ## let ruff put the code in order
 	@$(DEVSTACK) format
 
 messages:          ## collect texts to translate, compile translations (needs GNU gettext)
-	@$(DEVSTACK) manage makemessages -l es --no-wrap --no-location
+	@$(DEVSTACK) manage makemessages -l es --no-wrap --no-location -i var -i build
 	@$(DEVSTACK) manage compilemessages -l es
 
 screens:           ## a picture of each page, both languages, phone and desktop
