@@ -43,6 +43,7 @@ def test_it_cleans_and_counts(text: str, clean: str, kind: str) -> None:
     [
         "Plain text, as it should be: nothing to do; really (nothing)!",
         "El año pasado, ¿comió Zoë en Łódź? Sí, con Đặng Thị Ngọc y Þórður.",
+        "Faces ❤\ufe0f ☺\ufe0f.",
         "Family 👨\u200d👩\u200d👧, thumbs 👍🏽, heart ❤\ufe0f, key 1\ufe0f\u20e3.",
         "The flag 🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f of England.",
         "Das heißt 你好 שָׁלוֹם العربية हिन्दी ไทย.",
@@ -53,6 +54,10 @@ def test_it_leaves_good_text_alone(text: str) -> None:
     result = normalise(text)
     assert result.text == text
     assert result.cleaned == ()
+
+
+def test_it_takes_a_zero_width_space_out_of_an_emoji() -> None:
+    assert normalise("❤\u200b\ufe0f 1\u200b\ufe0f\u20e3").text == "❤\ufe0f 1\ufe0f\u20e3"
 
 
 def test_it_composes_accents_without_calling_it_cleaning() -> None:
@@ -117,10 +122,51 @@ def test_it_has_one_form_for_a_dash(text: str, clean: str) -> None:
         ("page 3-\n4", "page 3-\n4"),
         ("Jean-\nPaul", "Jean-\nPaul"),
         ("self-\nish", "selfish"),
+        ("a multi- dimensional ex- soldier", "a multidimensional exsoldier"),
+        ("come to- day, not today; the man- he said", "come today, not today; the man- he said"),
+        ("pre- and post-war, anti- or pro-", "pre- and post-war, anti- or pro-"),
+        ("Leonor came, Leo-\nnor went", "Leonor came, Leonor went"),
     ],
 )
 def test_it_joins_words_divided_at_a_line_end(text: str, clean: str) -> None:
     assert normalise(text).text == clean
+
+
+@pytest.mark.parametrize(
+    ("text", "clean"),
+    [
+        ("One , two ; three : four .", "One, two; three: four."),
+        ("Really ? Yes ! ( So ) it is .", "Really? Yes! (So) it is."),
+        ('She said "no ." and "why ?"', 'She said "no." and "why?"'),
+        ("hello ,world", "hello, world"),
+        ("en prision,pero y,de la,y, happens,I went", "en prision, pero y, de la, y, happens, I went"),
+        ("the end.The next.I saw,really?Yes", "the end. The next. I saw, really? Yes"),
+        ("Mr.Smith left London.The end.", "Mr. Smith left London. The end."),
+        ("Gurria,secretario and PRI,PAN y PRD", "Gurria, secretario and PRI, PAN y PRD"),
+    ],
+)
+def test_it_sets_spaces_around_punctuation(text: str, clean: str) -> None:
+    result = normalise(text)
+    assert result.text == clean
+    assert result.cleaned == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "wait ... what",
+        "fine :) or ;) or :( and : ) too",
+        "in .NET and a != b, 3 : 4",
+        "1,000.50 or 3,5 at 10:30",
+        "see https://x.org/a,b?c.The and www.Example.Com",
+        "a file.Txt, notes.md, Node.Js, os.path,x and f(xs,ys)",
+        "U.S.A, e.g., i.e., a Ph.D, the U.S.Army",
+        "x,y and (a,b,c)",
+        "System.Out is a name, math.Sqrt(x) as well",
+    ],
+)
+def test_it_leaves_spaces_inside_signs_names_and_numbers(text: str) -> None:
+    assert normalise(text).text == text
 
 
 def test_it_knows_each_kind_that_it_counts() -> None:

@@ -16,15 +16,15 @@ from gpujobs.pod.shared import line_forms as forms
 from gpujobs.pod.shared.line_kinds import mark_lines
 
 PROSE = "prose"
-HEADING_MAX_CHARS = 80
+HEADING_MAX_CHARS = 80  # white space collapsed
 HEADING_MAX_WORDS = 12
-HEADING_LONG_LINE_CHARS = 100  # a line after a heading this long is a whole paragraph, not a wrapped line
+HEADING_WRAPPED_LINE_CHARS = 60  # a shorter line in a heading of two lines was not wrapped: verse, an address
 BODY_MIN_WORDS = 15  # what follows a heading
-ITEM_SENTENCE_MIN_WORDS = 6
+ITEM_STOPPED_MIN_WORDS = 3  # with a full stop
+ITEM_SENTENCE_MIN_WORDS = 6  # with other punctuation
 ITEM_LONG_MIN_WORDS = 12  # from here on a list item is prose without end punctuation, too
 LIST_MIN_ITEMS = 2  # in a paragraph, for a list that follows its introduction without a blank line
 REFERENCE_MIN_SHARE = 0.5  # of the lines after "References" that must look like entries
-TITLE_LINE_CHARS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ def _split(lines: list[_Line], taken: list[str | None]) -> Iterator[Block]:
 
 
 def _paragraph(lines: list[_Line], apart: bool) -> Iterator[Block]:
-    """One paragraph: its list items, its headings on lines of their own, and the rest."""
+    """One paragraph: its list items, and the rest. A title on its first line is read: wrapped, nobody could tell it."""
     starts = [0]
     width = max(len(line.text.rstrip()) for line in lines)
     listed = sum(forms.bullet(line.text) > 0 for line in lines) >= LIST_MIN_ITEMS
@@ -100,8 +100,6 @@ def _paragraph(lines: list[_Line], apart: bool) -> Iterator[Block]:
         elif item_before and line[0].isupper() and _would_fit(before, line, width):
             item_before = False
             starts.append(i)
-        elif not item_before and _is_heading_line(before, line, starts[-1] == i - 1):
-            starts.append(i)
     for i, j in zip(starts, [*starts[1:], len(lines)], strict=True):
         yield _block(lines[i:j], apart and len(starts) == 1)
 
@@ -111,26 +109,15 @@ def _would_fit(before: str, line: str, width: int) -> bool:
     return len(before.rstrip()) + len(line.split(None, 1)[0]) < width
 
 
-def _is_heading_line(before: str, line: str, before_starts: bool) -> bool:
-    """Whether a part of the paragraph ends between two lines, because one of them is a heading."""
-    if before_starts and _titled(before) and len(line) >= HEADING_LONG_LINE_CHARS and not line[0].islower():
-        return True
-    return _titled(line) and len(before) >= HEADING_LONG_LINE_CHARS and forms.ends_sentence(before)
-
-
-def _titled(line: str) -> bool:
-    text = line.strip().strip("*_")
-    return 0 < len(text) <= TITLE_LINE_CHARS and text[-1].isalnum() and not text[0].islower()
-
-
 def _block(lines: list[_Line], apart: bool) -> Block:
     begin, end = lines[0].begin, lines[-1].end
     mark = forms.bullet(lines[0].text)
     if not mark:
         return Block(PROSE, begin, end, apart=apart)
     text = " ".join(line.text.strip() for line in lines)[mark:].strip("*_ ")
-    words = len(text.split())
-    sentence = words >= ITEM_LONG_MIN_WORDS or (words >= ITEM_SENTENCE_MIN_WORDS and forms.ends_sentence(text, ":;,"))
+    words = forms.count_tokens(text, ITEM_LONG_MIN_WORDS)
+    enough = ITEM_STOPPED_MIN_WORDS if forms.ends_sentence(text) else ITEM_SENTENCE_MIN_WORDS
+    sentence = words >= ITEM_LONG_MIN_WORDS or (words >= enough and forms.ends_sentence(text, ":;,"))
     return Block(PROSE if sentence else "list", begin, end, mark=mark if sentence else 0, apart=apart, item=True)
 
 
@@ -145,19 +132,23 @@ def _with_headings(text: str, blocks: list[Block]) -> list[Block]:
         block = blocks[i]
         if block.kind == PROSE and not block.item:
             part = text[block.begin : block.end].strip()
-            if body_follows and _is_heading(part, block, blocks[i + 1]):
+            if body_follows and block.apart and _is_heading(part):
                 block = replace(block, kind="heading")
             else:
-                body_follows = len(part.split()) >= BODY_MIN_WORDS and forms.ends_sentence(part, ":")
+                long = forms.count_tokens(part, BODY_MIN_WORDS) >= BODY_MIN_WORDS
+                body_follows = long and forms.ends_sentence(part, ":")
         elif block.item:
             body_follows = body_follows or block.kind == PROSE
         new.append(block)
     return new[::-1]
 
 
-def _is_heading(part: str, block: Block, following: Block) -> bool:
-    alone = block.apart or following.end - following.begin >= HEADING_LONG_LINE_CHARS
-    if not alone or "\n" in part or len(part) > HEADING_MAX_CHARS or len(part.split()) > HEADING_MAX_WORDS:
+def _is_heading(part: str) -> bool:
+    *wrapped, _ = (line.strip() for line in part.split("\n"))
+    part = " ".join(part.split())
+    if len(part) > HEADING_MAX_CHARS or any(len(line) < HEADING_WRAPPED_LINE_CHARS for line in wrapped):
+        return False
+    if forms.count_tokens(part, HEADING_MAX_WORDS + 1) > HEADING_MAX_WORDS:
         return False
     bold = part[0] in "*_" and part[-1] in "*_:"
     bare = part.strip("*_ ").rstrip(":") if bold else part

@@ -2,7 +2,8 @@
 
 "exam-\\nple" becomes "example". The hyphen stays (and only the line end goes) when the text itself shows a compound:
 the hyphenated word occurs elsewhere, it has a hyphen already ("state-of-the-\\nart"), or a part is one that mostly
-makes compounds ("well-\\nknown", "age-\\nbased").
+makes compounds ("well-\\nknown", "age-\\nbased"). A line end that became a space is undone behind a prefix that is no
+word ("multi- dimensional"), and where the whole word occurs elsewhere.
 """
 
 from collections import Counter
@@ -16,6 +17,9 @@ _DIVIDED = regex.compile(
     r"(?:-[ \t]*+\n[ \t]*+\p{Ll}\p{L}*+(?:-\p{L}++)*+)++-?+"  # and what follows on the next lines
 )
 _BREAK = regex.compile(r"-[ \t]*\n[ \t]*")
+# The line end became a space: a prefix, the space, and one more word. The first pattern finds the few texts with any.
+_GAP = regex.compile(r"-(?<=\p{L}-)[ \t]++\p{Ll}")
+_SPACED = regex.compile(r"(?<![\p{L}\-])(?P<head>\p{L}++)-[ \t]++(?P<tail>\p{Ll}\p{L}++)")
 _WORDS = regex.compile(r"\p{L}+(?:-\p{L}+)*")
 
 
@@ -31,17 +35,24 @@ _HEADS = _set(
 _TAILS = _set("based driven oriented friendly minded sized century specific looking")
 _SUFFIXES = _set("s er ers est ly ish en ened ens ing ings ed age ages ness ary al ally hood ity itude some th")
 _SUSPENDED = _set("and or nor to y o e u ni")  # "pre- and post-war": the hyphen ends the word
+_PREFIXES = _set(
+    "ex multi non anti semi inter intra micro macro mini mono hyper pseudo quasi neo trans tele poly bio socio psycho "
+    "un dis re electro hydro auto geo"
+)
 
 
 def join_hyphenated(mapped: Mapped, counts: "Counter[str]") -> Mapped:
     """The text without divided words; counts them as "hyphenation". Compounds keep their hyphen on one line."""
-    if "-\n" not in mapped.text and "- \n" not in mapped.text and "-\t\n" not in mapped.text:
+    text = mapped.text
+    if "-\n" not in text and "- " not in text and "-\t" not in text:
         return mapped
-    if not _DIVIDED.search(mapped.text):
+    divided, spaced = bool(_DIVIDED.search(text)), bool(_GAP.search(text))
+    if not divided and not spaced:
         return mapped
-    words = Counter(word.lower() for word in _WORDS.findall(_DIVIDED.sub(" ", mapped.text)))
-
-    return mapped.rewrite(_DIVIDED, lambda match: _join(match[0], words, counts))
+    words = Counter(word.lower() for word in _WORDS.findall(_DIVIDED.sub(" ", text)))
+    if divided:
+        mapped = mapped.rewrite(_DIVIDED, lambda match: _join(match[0], words, counts))
+    return mapped.rewrite(_SPACED, lambda match: _close(match, words, counts)) if spaced else mapped
 
 
 def _join(divided: str, words: "Counter[str]", counts: "Counter[str]") -> str:
@@ -50,12 +61,20 @@ def _join(divided: str, words: "Counter[str]", counts: "Counter[str]") -> str:
     parts = [first]
     for part in rest:
         tail = part.partition("-")[0].lower()
-        if part in _SUSPENDED:
+        if part in _SUSPENDED and not words[(parts[-1] + part).lower()]:
             parts += ("- ", part)
             continue
         counts["hyphenation"] += 1
         parts += ("-" if _is_compound(parts[-1].lower(), tail, "-" in part, words) else "", part)
     return "".join(parts)
+
+
+def _close(match: "regex.Match[str]", words: "Counter[str]", counts: "Counter[str]") -> str | None:
+    """A word over two lines that were joined by a space; anything else behind a hyphen is a dash typed tightly."""
+    head, tail = match["head"].lower(), match["tail"]
+    if tail in _SUSPENDED or not (head in _PREFIXES or words[head + tail]):
+        return None
+    return _join(f"{match['head']}-\n{tail}", words, counts)
 
 
 def _is_compound(head: str, tail: str, goes_on: bool, words: "Counter[str]") -> bool:

@@ -22,7 +22,7 @@ _BRACKETS = {"(": ")", "<": ">", "[": "]"}
 _TARGET = r"\((?:[^()\s]|\([^()\s]{0,300}\)){0,1000}(?:\s+\"[^\"\n]{0,200}\")?\)"
 _LINK = regex.compile(rf"(?P<image>!?)\[(?P<text>[^\[\]]{{0,300}})\](?P<target>{_TARGET}|\[[^\[\]]{{0,80}}\])")
 _CITATION = regex.compile(
-    r"\[(?:[1-9]\d{0,2}(?:\s*[,;\-\u2013]\s*[1-9]\d{0,2}){0,20}|\^[\w-]{1,20}|citation needed|cita requerida)\]"
+    r"\[(?:[1-9]\d{0,2}(?:\s*[,;\-\u2013]\s*[1-9]\d{0,2}){0,20}|\^[\w-]{1,20}|citation\s+needed|cita\s+requerida)\]"
 )
 _TAG = regex.compile(r"</?(?:b|i|em|strong|a|span|u|s|sub|sup|code|font|small)(?:\s[^<>]{0,300})?/?>", regex.IGNORECASE)
 _BREAK_TAG = regex.compile(

@@ -12,10 +12,12 @@ from gpujobs.pod.shared.line_forms import bullet, ends_sentence
 from gpujobs.pod.shared.tables import table_runs
 
 HEADING_LINE_CHARS = 120  # a longer line behind "##" is a paragraph that lost its line ends
+QUOTE_LINE_CHARS = 1000  # a longer line behind ">", or one with further ">" in it, is a letter that lost its line ends
 RULE_MAX_CHARS = 160
 
 _FENCE = regex.compile(r"\s{0,3}(?P<fence>`{3,}|~{3,})(?P<info>[^`]*)$")
 _QUOTE = regex.compile(r"\s{0,3}>")
+_QUOTE_INSIDE = regex.compile(r"[^\s>]\s+>\s")
 _ATX = regex.compile(r"\s{0,3}#{1,6}\s+\S")
 _RULE = regex.compile(r"\s*(?:[-*_=~+#]\s*){3,}$")
 _DEFINITION = regex.compile(r"\s{0,3}\[[^\]\n]{1,80}\]:\s+<?(?:https?:|www\.|mailto:|[./#])\S+.{0,200}$")
@@ -38,7 +40,7 @@ def mark_lines(lines: list[str]) -> list[str | None]:
 
 def _by_form(line: str, before: str) -> str | None:
     """`before`: the line before. A ">" that wrapping brought to a line's start quotes nothing."""
-    if _QUOTE.match(line) and (not before.strip() or _QUOTE.match(before) or ends_sentence(before, ":,")):
+    if _is_quote(line) and (not before.strip() or _QUOTE.match(before) or ends_sentence(before, ":,")):
         return "quote"
     if len(line) <= HEADING_LINE_CHARS and _ATX.match(line):
         return "heading"
@@ -47,6 +49,10 @@ def _by_form(line: str, before: str) -> str | None:
     if line.strip() and not any(c.isalpha() for c in line[:RULE_MAX_CHARS]) and _RULE.match(line[:RULE_MAX_CHARS]):
         return "other"
     return None
+
+
+def _is_quote(line: str) -> bool:
+    return bool(_QUOTE.match(line)) and len(line) <= QUOTE_LINE_CHARS and not _QUOTE_INSIDE.search(line)
 
 
 def _mark_fences(lines: list[str], marks: list[str | None]) -> None:

@@ -1,11 +1,12 @@
 """The one way in which a text is cleaned before anything reads it, with an exact map back to the original.
 
     characters()   single characters, emoji joiners, marks, look-alikes; keeps lines, tabs and runs of spaces
-    layout()       line-end hyphenation, dashes, dots, spaces
+    layout()       line-end hyphenation, dashes, dots, spaces, spaces around punctuation
     normalise()    both, until nothing changes any more
 
 Training, evaluation, pod and site call it alike: whatever it changes is invisible to the model, so that typography
-and disguise carry no label. prose.py finds prose between the two steps. Pure; imports folding, lookalikes, mapped.
+and disguise carry no label. prose.py finds prose between the two steps.
+Pure; imports folding, hyphenation, lookalikes, mapped, punctuation.
 Kinds of `cleaned`: see KINDS. Case is kept. Offsets are code points of the original.
 """
 
@@ -20,6 +21,7 @@ from gpujobs.pod.shared.folding import EMOJI_JOINERS, FLAG_TAGS, fold
 from gpujobs.pod.shared.hyphenation import join_hyphenated
 from gpujobs.pod.shared.lookalikes import replace_lookalikes
 from gpujobs.pod.shared.mapped import Mapped
+from gpujobs.pod.shared.punctuation import space_punctuation
 
 NORMALISER_VERSION = "2"
 KINDS = (
@@ -158,7 +160,7 @@ def _cluster(match: "regex.Match[str]", counts: "Counter[str]") -> str:
 # --- layout ------------------------------------------------------------------------------------------------------
 
 _DASH = regex.compile(r"[ \t]*[\u2013\u2014]+(?:[ \t]*[\u2013\u2014]+)*[ \t]*")
-_DOUBLE_HYPHEN = regex.compile(r"(?<=[^\s\-])(?:[ \t]+-{2,3}(?=\s)|-{2,3}(?!-))[ \t]*")
+_DOUBLE_HYPHEN = regex.compile(r"(?<=[^\s\-])(?:[ \t]+-{2,3}(?=\s|\Z)|-{2,3}(?!-))[ \t]*")
 _DOTS = regex.compile(r"(?<!\.)\.(?:[ \t]\.){2,}(?!\.)")
 _BLANKS = regex.compile(r"[ \t]*\n[ \t\n]*|[ \t]{2,}|\t")
 _ENDS = regex.compile(r"\A\s+|(?<!\s)\s+\Z")
@@ -175,7 +177,7 @@ def layout(mapped: Mapped, counts: "Counter[str]") -> Mapped:
     if ". ." in mapped.text:
         mapped = mapped.rewrite(_DOTS, lambda match: "." * match[0].count("."))
     mapped = mapped.rewrite(_BLANKS, _blank)
-    return mapped.trimmed()
+    return space_punctuation(mapped.trimmed())
 
 
 def _dash(match: "regex.Match[str]", counts: "Counter[str]") -> str:

@@ -3,7 +3,7 @@
     read()          original -> Reading: clean characters, find blocks, clean inside the prose, put it on one line each
     count_words()   words as people count them
 
-Training, evaluation, pod and site call read() alike. Pure; imports normalise, blocks, inline, code_lines.
+Training, evaluation, pod and site call read() alike. Pure; imports normalise, blocks, inline, line_forms, code_lines.
 Whatever of the original is neither in `text` nor white space nor a cleaned character lies in exactly one LeftOut.
 Offsets are code points of the original.
 """
@@ -20,6 +20,7 @@ from gpujobs.pod.shared.blocks import PROSE, Block, find_blocks
 from gpujobs.pod.shared.code_lines import dense_with_code
 from gpujobs.pod.shared.hyphenation import join_hyphenated
 from gpujobs.pod.shared.inline import clean_inline
+from gpujobs.pod.shared.line_forms import inner_dots, inner_marks, opening_marks
 from gpujobs.pod.shared.mapped import Mapped, join
 from gpujobs.pod.shared.normalise import Cleaned, clean_characters, layout, tally
 
@@ -27,7 +28,7 @@ LEFT_OUT_KINDS = ("code", "table", "url", "reference", "quote", "list", "heading
 BLOCK_JOINER = "\n\n"
 
 _LINE_ENDS = regex.compile(r"[ \t]*\n\s*")
-_OPENING_DASH = regex.compile(r"\s*[\u2013\u2014]+[ \t]*")
+_TIGHT_DASH = regex.compile(r"(?:(?<=[.!?])|(?<=[.!?][\"')\]]))(?:[\u2013\u2014]+|-{2,3})(?=[^\s\-\u2013\u2014\d])")
 _LETTER = regex.compile(r"\p{L}")
 _SINGLE = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
 _IN_WORD = rf"[[\p{{L}}\p{{M}}\p{{N}}]--[{_SINGLE}]]"
@@ -100,24 +101,53 @@ def count_words(text: str) -> int:
 
     Scripts without spaces (Chinese, Japanese, Thai …) count by character: such a text is not "too short".
     """
-    return sum(1 for _ in _WORD_START.finditer(text))
+    return len(_WORD_START.findall(text))
 
 
 def _read_block(body: Mapped, block: Block, counts: "Counter[str]") -> tuple[Mapped, list[tuple[str, int, int]]]:
     """One block of prose on one line, and what was left out of it; all of it when no letter remains."""
     counts["markup"] += sum(not c.isspace() for c in body.text[: block.mark])
     body = body.cut(block.mark, len(body.text))
-    dash = _OPENING_DASH.match(body.text)
-    if dash:  # dialogue opened by a dash reads as the same dialogue behind a bullet does
-        counts["dash"] += sum(not c.isspace() for c in dash[0])
-        body = body.cut(dash.end(), len(body.text))
     cleaned, gaps = clean_inline(body, counts)
     if not _LETTER.search(cleaned.text):
         return cleaned.cut(0, 0), [_whole("other" if not gaps else gaps[0][0], body)] if body.text.strip() else []
     if dense_with_code(cleaned.text):
         return cleaned.cut(0, 0), [_whole("code", body)]
-    line = join_hyphenated(cleaned, counts).rewrite(_LINE_ENDS, lambda _: " ")
+    line = join_hyphenated(_without_marks(cleaned, counts), counts).rewrite(_LINE_ENDS, _line_end)
     return layout(line, counts), gaps
+
+
+def _line_end(match: "regex.Match[str]") -> str:
+    """A space, but none after the hyphen of a compound ("Jean-\\nPaul", "3-\\n4")."""
+    text, begin, end = match.string, match.start(), match.end()
+    compound = text[begin - 1 : begin] == "-" and text[begin - 2 : begin - 1].isalnum()
+    return "" if compound and (text[end : end + 1].isupper() or text[end : end + 1].isdigit()) else " "
+
+
+def _without_marks(block: Mapped, counts: "Counter[str]") -> Mapped:
+    """Without dashes and list marks before a sentence: a bullet and a dialogue read the same on one line or on many."""
+    opening = opening_marks(block.text)
+    _count_marks(block.text[:opening], counts)
+    block = block.cut(opening, len(block.text))
+    if "\u2014" in block.text or "\u2013" in block.text or "--" in block.text:
+        block = block.rewrite(_TIGHT_DASH, lambda match: _spaced(match[0], counts))
+    spans = sorted([*inner_marks(block.text), *inner_dots(block.text)])
+    if not spans:
+        return block
+    for begin, end in spans:
+        _count_marks(block.text[begin:end], counts)
+    return block.without(spans)
+
+
+def _spaced(marks: str, counts: "Counter[str]") -> str:
+    _count_marks(marks, counts)
+    return " "
+
+
+def _count_marks(marks: str, counts: "Counter[str]") -> None:
+    dashes = sum(c in "\u2013\u2014" for c in marks)
+    counts["dash"] += dashes
+    counts["markup"] += sum(not c.isspace() for c in marks) - dashes
 
 
 def _whole(kind: str, body: Mapped) -> tuple[str, int, int]:
@@ -127,6 +157,8 @@ def _whole(kind: str, body: Mapped) -> tuple[str, int, int]:
 
 def _merged(left: Iterable[tuple[str, int, int]], mapped: Mapped) -> tuple[LeftOut, ...]:
     """In order, disjoint; neighbours of one kind become one when only white space or cleaned characters divide them."""
+    if not left:
+        return ()
     visible = array("I", (start for start, char in zip(mapped.starts, mapped.text, strict=True) if not char.isspace()))
     merged: list[LeftOut] = []
     for kind, start, end in sorted(left, key=lambda item: item[1:]):
