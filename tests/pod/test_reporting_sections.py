@@ -9,7 +9,7 @@ import report_doubles
 from report_doubles import TELL, KnowsOneWord
 
 from gpujobs.pod import manifest
-from gpujobs.pod.attacks import ATTACKS, TRANSFORMS_OF_FORM
+from gpujobs.pod.attacks import ATTACKS
 from gpujobs.pod.contract import TextOut, WindowScore
 from gpujobs.pod.mixed import Mixed
 from gpujobs.pod.reporting import figures, mixing, robustness, steadiness
@@ -47,9 +47,9 @@ def test_it_draws_an_attack_the_same_each_time_and_apart_for_each_text() -> None
 
 
 def test_it_changes_the_form_of_each_human_text_once(judge: Judge) -> None:
-    rows = [report_doubles.row(number, 0) for number in range(2 * len(TRANSFORMS_OF_FORM))]
+    rows = [report_doubles.row(number, 0) for number in range(2 * len(robustness.FORM))]
     lines = robustness.form(judge, rows, None)
-    assert [line["transform"] for line in lines] == list(TRANSFORMS_OF_FORM)
+    assert [line["transform"] for line in lines] == list(robustness.FORM)
     assert {line["n"] for line in lines} == {2}
     assert sum(line["changed"] + line["human_to_ai"] for line in lines) == 0
 

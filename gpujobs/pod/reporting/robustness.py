@@ -13,9 +13,11 @@ from gpujobs.pod.attacks import ATTACKS, TRANSFORMS_OF_FORM, Attack
 from gpujobs.pod.dataset import Row
 from gpujobs.pod.reporting.judge import Judge, Judged
 from gpujobs.pod.reporting.material import by_hash, seed_of
+from gpujobs.pod.reporting.spelling import spelling_correction
 
 ATTACKED_TEXTS = 300  # of each class
 FORM_TEXTS = 1000  # each in one transform
+FORM = {**TRANSFORMS_OF_FORM, "spelling_correction": spelling_correction}  # what people do to their own texts
 DIGITS = 5
 POINTS = 100  # of a share
 
@@ -51,11 +53,11 @@ def form(judge: Judge, human: Sequence[Row], most: int | None) -> list[dict[str,
     human: rows that get a verdict as they are. Each is transformed once, the transforms taking turns.
     """
     rows = by_hash(human, FORM_TEXTS if most is None else min(most, FORM_TEXTS), "form")
-    names = list(TRANSFORMS_OF_FORM)
+    names = list(FORM)
     turns = [names[place % len(names)] for place in range(len(rows))]
     before = judge.judge([(row.text, row.language) for row in rows], "form, before")
     texts = [
-        (changed(TRANSFORMS_OF_FORM[name], name, row), row.language) for name, row in zip(turns, rows, strict=True)
+        (changed(FORM[name], name, row), row.language) for name, row in zip(turns, rows, strict=True)
     ]
     after = judge.judge(texts, "form, after")
     lines = []
