@@ -278,7 +278,7 @@ def main() -> None:
     parser.add_argument("--corpora")
     options = parser.parse_args()
     rows = with_parts(read_rows(corpora_folder(options.corpora)), read_heldout())
-    held_out = [r for r in cached_as_read(rows, options.run.parent / "cache") if r.part and r.part != "excluded"]
+    held_out = cached_as_read([r for r in rows if r.part and r.part != "excluded"], options.run / "cache")
     print(package(options.run, options.out, held_out))
 
 
