@@ -49,7 +49,7 @@ def fit_genres(rows: Sequence[Row], seed: int) -> GenreModel:
     """The genre model on texts of both classes, each genre weighing the same."""
     counts = [count(row.text, genre_model.BITS)[WORDS] for row in rows]
     idf = _idf(counts, genre_model.BITS)
-    model = LogisticRegression(C=GENRE_C, class_weight="balanced", max_iter=100, random_state=seed)
+    model = LogisticRegression(C=GENRE_C, class_weight="balanced", max_iter=400, random_state=seed)
     model.fit(_matrix(counts, idf, genre_model.BITS), [genre(row.domain) for row in rows])
     names = tuple(str(name) for name in model.classes_)
     weights, bias = model.coef_.astype(np.float32), model.intercept_.astype(np.float32)
