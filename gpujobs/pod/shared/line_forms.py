@@ -25,9 +25,9 @@ def bullet(line: str) -> int:
     return box.end() if box else match.end()
 
 
-_MARK = rf"(?:[\u2013\u2014]+(?!\d)\s*|-{{1,3}}\s+(?!\d)|[+*]\s+|(?P<number>{_NUMBER})(?:\s+|\Z))"
+_MARK = rf"(?:[\u2013\u2014]++\s*+(?!\d)|-{{1,3}}\s++(?!\d)|[+*]\s++|(?P<number>{_NUMBER})(?:\s++|\Z))"
 _INNER_MARKS = regex.compile(rf"[.!?:;]['\")\]]*+\s++(?P<marks>{_MARK}++)(?=\S|\Z)")
-_OPENING_MARKS = regex.compile(r"\s*(?:[\u2013\u2014]+\s*|-{1,3}\s+|[+*]\s+)+(?=\S)")
+_OPENING_MARKS = regex.compile(r"\s*(?:[\u2013\u2014]++\s*+|-{1,3}\s++|[+*]\s++)++(?=\S)")
 _INNER_DOTS = regex.compile(rf"(?<!\S)[{_DOTS}]\s*")
 _FIRST_NUMBER = regex.compile(r"\(?[1ai] ?\)|1 ?\.")
 _ABBREVIATIONS = frozenset(
