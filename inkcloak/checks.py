@@ -8,6 +8,7 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, register
 
 MIN_SECRET_CHARS = 40
+RUNPOD_ADDRESSES = ("RUNPOD_BASE_URL", "RUNPOD_REST_URL", "RUNPOD_GRAPHQL_URL")
 
 
 @register(Tags.security)
@@ -48,14 +49,18 @@ def runpod_is_reachable(app_configs: Any, **_kwargs: Any) -> list[CheckMessage]:
         for name, number in (("RUNPOD_ENDPOINT_ID", "inkcloak.E004"), ("RUNPOD_API_KEY", "inkcloak.E005"))
         if not getattr(settings, name)
     ]
-    address = urlsplit(settings.RUNPOD_BASE_URL)
-    if not settings.DEBUG and _is_loopback(address.hostname or ""):
-        hint = "Use https://api.runpod.ai/v2 in production."
-        found.append(Error("RUNPOD_BASE_URL is the loopback RunPod, with DEBUG off", hint=hint, id="inkcloak.E006"))
-    elif not settings.DEBUG and address.scheme != "https":
-        hint = "Texts and the key would travel in the clear."
-        found.append(Error("RUNPOD_BASE_URL is not https", hint=hint, id="inkcloak.E007"))
-    return found
+    return found + ([] if settings.DEBUG else [problem for name in RUNPOD_ADDRESSES for problem in _address(name)])
+
+
+def _address(name: str) -> list[CheckMessage]:
+    """What is wrong with one of RunPod's addresses, in production."""
+    address = urlsplit(getattr(settings, name))
+    if _is_loopback(address.hostname or ""):
+        hint = "Unset RUNPOD_LOOPBACK_URL and the RUNPOD_…_URL settings: the real addresses are their defaults."
+        return [Error(f"{name} is the loopback RunPod, with DEBUG off", hint=hint, id="inkcloak.E006")]
+    if address.scheme != "https":
+        return [Error(f"{name} is not https", hint="Texts and the key would travel in the clear.", id="inkcloak.E007")]
+    return []
 
 
 def _is_loopback(host: str) -> bool:

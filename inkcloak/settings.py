@@ -140,13 +140,32 @@ WARM_UP = env.flag("WARM_UP")
 RUNS_IN_FLIGHT = env.integer("RUNS_IN_FLIGHT", 6, at_least=1)
 CHECK_DEADLINE_SECONDS = env.integer("CHECK_DEADLINE_SECONDS", 3600, at_least=10)
 
-# --- RunPod's serverless data plane (not the /v2 of its management, which is another host) ---------
-RUNPOD_BASE_URL = env.text("RUNPOD_BASE_URL", "https://api.runpod.ai/v2")
+# --- RunPod: its serverless data plane, its management (the `/v2` of another host) and its balance -------------------
+# A rehearsal's one server in the place of RunPod's three hosts: the only address that differs from the real service.
+RUNPOD_LOOPBACK_URL = env.text("RUNPOD_LOOPBACK_URL", "").rstrip("/")
+RUNPOD_BASE_URL = env.text("RUNPOD_BASE_URL", f"{RUNPOD_LOOPBACK_URL or 'https://api.runpod.ai'}/v2")
+RUNPOD_REST_URL = env.text("RUNPOD_REST_URL", f"{RUNPOD_LOOPBACK_URL or 'https://api.runpod.io'}/v2")
+RUNPOD_GRAPHQL_URL = env.text("RUNPOD_GRAPHQL_URL", f"{RUNPOD_LOOPBACK_URL or 'https://api.runpod.io'}/graphql")
 RUNPOD_ENDPOINT_ID = env.text("RUNPOD_ENDPOINT_ID", "")
 RUNPOD_API_KEY = env.text("RUNPOD_API_KEY", "")
 RUNPOD_TIMEOUT_SECONDS = env.integer("RUNPOD_TIMEOUT_SECONDS", 10, at_least=1)
 RUNPOD_RUN_SECONDS = env.integer("RUNPOD_RUN_SECONDS", 600, at_least=5)
 RUNPOD_EXECUTION_SECONDS = env.integer("RUNPOD_EXECUTION_SECONDS", 60, at_least=5)
+# What `manage.py runpod_deploy` makes of the endpoint; every setting is sent, since console and API differ in defaults.
+RUNPOD_ENDPOINT_NAME = env.text("RUNPOD_ENDPOINT_NAME", "inkcloak")
+RUNPOD_IMAGE = env.text("RUNPOD_IMAGE", "")
+RUNPOD_REGISTRY_ID = env.text("RUNPOD_REGISTRY_ID", "")
+RUNPOD_GPU_POOLS = env.words("RUNPOD_GPU_POOLS", ["AMPERE_16"])
+RUNPOD_MIN_CUDA = env.text("RUNPOD_MIN_CUDA", "")
+RUNPOD_WORKERS_MIN = env.integer("RUNPOD_WORKERS_MIN", 0)
+RUNPOD_WORKERS_MAX = env.integer("RUNPOD_WORKERS_MAX", 3, at_least=1)
+RUNPOD_SCALER = env.choice("RUNPOD_SCALER", "QUEUE_DELAY", ["QUEUE_DELAY", "REQUEST_COUNT"])
+RUNPOD_SCALER_VALUE = env.integer("RUNPOD_SCALER_VALUE", 4, at_least=1)
+RUNPOD_IDLE_SECONDS = env.integer("RUNPOD_IDLE_SECONDS", 5, at_least=1)
+RUNPOD_FLASHBOOT = env.choice("RUNPOD_FLASHBOOT", "FLASHBOOT", ["OFF", "FLASHBOOT", "PRIORITY_FLASHBOOT"])
+RUNPOD_DISK_GB = env.integer("RUNPOD_DISK_GB", 20, at_least=1)
+RUNPOD_WORKER_ENV = env.words("RUNPOD_WORKER_ENV")
+RUNPOD_LOW_BALANCE_USD = env.integer("RUNPOD_LOW_BALANCE_USD", 10)
 
 # --- What one may do without paying ---------------------------------------------------------------
 VISITOR_CHECKS_PER_DAY = env.integer("VISITOR_CHECKS_PER_DAY", 5)
