@@ -5,6 +5,7 @@ is not is the table below; a Retry-After is obeyed. Status codes decide, never b
 Neither key nor body is ever part of an error or a log line. May be imported by: backends/runpod.py.
 """
 
+import json
 import random
 import re
 import time
@@ -134,10 +135,11 @@ class RunpodHttp:
         timeout = httpx.Timeout(max(read_seconds, self._timeout), connect=CONNECT_SECONDS)
 
         def build(doubts: int) -> httpx.Request:
-            request = self._http.build_request("POST", path, json=body(doubts), timeout=timeout)
-            if len(request.content) > MOST_BODY_BYTES:
+            content = encoded(body(doubts))
+            if len(content) > MOST_BODY_BYTES:
                 raise BackendError(TOO_LARGE, permanent=True)
-            return request
+            headers = {"Content-Type": "application/json"}
+            return self._http.build_request("POST", path, content=content, headers=headers, timeout=timeout)
 
         data, doubts = self._patiently(build)
         return job_of(data), doubts + 1
@@ -194,6 +196,14 @@ def job_of(data: Mapping[str, Any]) -> Job:
         execution_ms=_milliseconds(data.get("executionTime")),
         worker_id=str(data.get("workerId") or "")[:100],
     )
+
+
+def encoded(body: Mapping[str, Any]) -> bytes:
+    """As JSON in UTF-8; escaped where a text has half a character, which UTF-8 cannot carry and a worker must see."""
+    try:
+        return json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+    except UnicodeEncodeError:
+        return json.dumps(body, separators=(",", ":"), allow_nan=False).encode()
 
 
 def backoff() -> Iterator[float]:

@@ -228,6 +228,14 @@ def test_it_does_not_hang_on_a_server_that_says_nothing() -> None:
         assert time.monotonic() - started < 5
 
 
+@pytest.mark.parametrize("text", ["plain", "año 字 🙂", "half a character: \ud800"])
+def test_it_sends_any_text_as_it_is(runpod: LoopbackRunPod, client: Client, text: str) -> None:
+    client.submit(lambda _: {"input": {"text": text}})
+    endpoint = str(client._http.base_url).rstrip("/").rpartition("/")[2]
+    job = runpod.take(endpoint, runpod.worker(endpoint)).json()
+    assert job["input"]["text"] == text
+
+
 def test_it_keeps_the_key_out_of_what_it_shows(client: Client) -> None:
     assert "rpa_loopback" not in repr(client) + repr(vars(client))
     assert httpx.URL("http://x") != client._http.base_url
