@@ -35,7 +35,7 @@ from gpujobs.pod.score import Reader, Scorer, load_genres
 
 HEADS = "heads.safetensors"
 BATCH_TOKENS = {"cuda": 32_768, "cpu": 2048}  # padded tokens in one run
-ROUND_TOKENS = 16  # rows are padded to a multiple on CUDA: few shapes, so few kernels to choose and warm
+ROUND_TOKENS = 32  # rows are padded to a multiple on CUDA: few shapes to choose and warm kernels for
 FUSED_TOLERANCE = 1e-2  # of a logit
 WARM_SHAPES = ((1, 64), (1, 256), (8, 256), (64, 128), (128, 256))  # rows, tokens: what real batches look like
 
@@ -43,13 +43,16 @@ WARM_SHAPES = ((1, 64), (1, 256), (8, 256), (64, 128), (128, 256))  # rows, toke
 class TorchEngine:
     """One loaded detector, merged. Use `TorchEngine.load`."""
 
-    def __init__(self, detector: Detector, pad: int, device: str, *, fuse: bool = True) -> None:
+    def __init__(self, detector: Detector, pad: int, longest: int, device: str, *, fuse: bool = True) -> None:
+        """longest: tokens of the longest row that `logits` will be given."""
         self._detector = detector.eval().to(device)
-        self._pad, self._device = pad, device
+        self._pad, self._longest, self._device = pad, longest, device
+        self._step = ROUND_TOKENS if device == "cuda" else 1
+        self._fused = False
         if device == "cuda":
             self._detector.encoder.to(torch.bfloat16)
             if fuse and importlib.util.find_spec("disentangled_flash"):
-                from disentangled_flash import optimize_deberta  # type: ignore[import-not-found]
+                from disentangled_flash import optimize_deberta  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
                 say(f"fused attention: {self.fuse(optimize_deberta) or 'in use'}")
             self._warm()
@@ -61,7 +64,8 @@ class TorchEngine:
         Raises manifest.ManifestError when the base is not the one that was tuned, OSError when it is not here.
         """
         detector = load_detector(folder, facts)
-        return cls(detector, int(facts["pad_id"]), device or ("cuda" if torch.cuda.is_available() else "cpu"))
+        chosen = device or ("cuda" if torch.cuda.is_available() else "cpu")
+        return cls(detector, int(facts["pad_id"]), int(facts["window_tokens"]), chosen)
 
     def logits(self, inputs: Sequence[Sequence[int]]) -> list[Logits]:
         """The logits of each row of token ids, in the order given."""
@@ -92,25 +96,30 @@ class TorchEngine:
 
         ids, mask: (B, T).  Returns (B,) and (B, T), float32.
         """
+        if self._fused:
+            self._detector.encoder.encoder.activate_shape(ids.shape[1])
         hidden = self._detector.encoder(input_ids=ids, attention_mask=mask).last_hidden_state.float()  # (B, T, H)
         weights = mask.unsqueeze(-1).float()  # (B, T, 1)
         pooled = (hidden * weights).sum(1) / weights.sum(1)  # (B, H)
         return self._detector.head(pooled).squeeze(-1), self._detector.token_head(hidden).squeeze(-1)
 
     def _rounded(self, length: int) -> int:
-        return -(-length // ROUND_TOKENS) * ROUND_TOKENS if self._device == "cuda" else length
+        return -(-length // self._step) * self._step
 
     def fuse(self, optimise: Callable[..., nn.Module]) -> str:
         """Puts fused attention into the encoder. Answers why not, where it raises or gives other logits: then the plain
-        one stays."""
+        one stays.
+
+        optimise: disentangled_flash.optimize_deberta, which prepares each length that a batch may be padded to.
+        """
         encoder = self._detector.encoder
-        plain = encoder.encoder
-        vocabulary = encoder.get_input_embeddings().num_embeddings
-        generator = torch.Generator().manual_seed(1)
-        rows = [torch.randint(vocabulary, (n,), generator=generator).tolist() for n in (7, 60, 254)]
+        plain, step = encoder.encoder, self._step
+        rows = self._made_up_rows()
         before = [found.document for found in self.logits(rows)]
         try:
-            optimise(encoder)
+            lengths = range(ROUND_TOKENS, self._longest + ROUND_TOKENS, ROUND_TOKENS)
+            optimise(encoder, sequence_lengths=tuple(lengths))
+            self._fused, self._step = True, ROUND_TOKENS
             after = [found.document for found in self.logits(rows)]
             apart = max(abs(a - b) for a, b in zip(before, after, strict=True))
             if apart <= FUSED_TOLERANCE:
@@ -118,13 +127,20 @@ class TorchEngine:
             reason = f"logits differ by {apart:.3g}"
         except Exception as error:  # noqa: BLE001 - kernels fail in many ways, and the plain path always works
             reason = type(error).__name__
-        encoder.encoder = plain
+        encoder.encoder, self._fused, self._step = plain, False, step
         return reason
+
+    def _made_up_rows(self) -> list[list[int]]:
+        """Rows of all lengths: nobody's text."""
+        vocabulary = self._detector.encoder.get_input_embeddings().num_embeddings
+        generator = torch.Generator().manual_seed(1)
+        lengths = [max(1, self._longest * part // 8) for part in range(1, 9)]
+        return [torch.randint(vocabulary, (length,), generator=generator).tolist() for length in lengths]
 
     def _warm(self) -> None:
         """CUDA loads and chooses kernels at the first use of a shape: before the first customer."""
         for count, length in WARM_SHAPES:
-            self._run([[self._pad] * length] * count)
+            self._run([[self._pad] * min(length, self._longest)] * count)
         torch.cuda.synchronize()
 
 

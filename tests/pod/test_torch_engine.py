@@ -1,11 +1,13 @@
 """Base and adapter by manifest: the served network is the trained one, and faster attention must earn its place."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 import tiny
 import torch
+from disentangled_flash import optimize_deberta
 from torch import nn
 from transformers.modeling_outputs import BaseModelOutput
 
@@ -91,11 +93,15 @@ class Wrapped(nn.Module):
 
     def __init__(self, inner: nn.Module, off: float) -> None:
         super().__init__()
-        self.inner, self.off = inner, off
+        self.inner, self.off, self.active = inner, off, 0
+
+    def activate_shape(self, length: int) -> None:
+        self.active = length
 
     def forward(self, *args: Any, **options: Any) -> Any:
         found = self.inner(*args, **options)
         *first, last = found.hidden_states
+        assert last.shape[1] == self.active
         return BaseModelOutput(last_hidden_state=last + self.off, hidden_states=(*first, last + self.off))
 
 
@@ -104,7 +110,8 @@ def test_it_takes_fused_attention_that_agrees(folder: Path, off: float, kept: bo
     engine = loaded(folder)
     before = engine.logits(ROWS)
 
-    def optimise(encoder: Any) -> Any:
+    def optimise(encoder: Any, *, sequence_lengths: tuple[int, ...]) -> None:
+        assert sequence_lengths == (32, 64)
         encoder.encoder = Wrapped(encoder.encoder, off)
 
     reason = engine.fuse(optimise)
@@ -114,10 +121,21 @@ def test_it_takes_fused_attention_that_agrees(folder: Path, off: float, kept: bo
         assert one.document == pytest.approx(other.document, abs=torch_engine.FUSED_TOLERANCE)
 
 
+def test_it_works_with_the_package_that_fuses(folder: Path) -> None:
+    """Its formulas without its kernels, which need a GPU."""
+    engine = loaded(folder)
+    before = engine.logits(ROWS)
+    assert engine.fuse(partial(optimize_deberta, backend="torch")) == ""
+    assert type(engine._detector.encoder.encoder).__name__ == "DebertaV2OptimizedEncoder"
+    for one, other in zip(engine.logits(ROWS), before, strict=True):
+        assert one.document == pytest.approx(other.document, abs=1e-4)
+        assert one.tokens == pytest.approx(other.tokens, abs=1e-4)
+
+
 def test_it_survives_fused_attention_that_fails(folder: Path) -> None:
     engine = loaded(folder)
 
-    def optimise(encoder: Any) -> Any:
+    def optimise(encoder: Any, **_options: Any) -> None:
         encoder.encoder = nn.Identity()
         raise RuntimeError("no kernel for this card")
 
