@@ -5,7 +5,7 @@
 Environment (what the image sets; nothing of it is secret):
     INKCLOAK_MODEL           model folder; the shipped one unless set
     INKCLOAK_ENGINE_THREADS  of a CPU model, default 2        INKCLOAK_CONCURRENCY   jobs at a time, default 8
-    INKCLOAK_BATCH_TEXTS, INKCLOAK_BATCH_TOKENS               limits of one pass (batcher.py)
+    INKCLOAK_BATCH_TEXTS, INKCLOAK_BATCH_TOKENS               of one pass, instead of the limits below
 
 A job's input is a ScoreRequest, its output a ScoreResponse: plain JSON, finite numbers, model version, and errors of
 single texts inside. A job as a whole fails only with `contract` (not a request of ours) or `engine` (this process must
@@ -32,6 +32,8 @@ PROBE = (
     "The tide had gone out by the time we reached the harbour, and the boats lay on their sides in the mud. Nobody "
     "was about except a man with a bucket, who nodded at us as if we had been expected, and went on counting his eels."
 )
+# A GPU wants full passes; on CPUs larger ones bring no speed, and everybody who comes later waits for them.
+GPU_LIMITS, CPU_LIMITS = Limits(texts=64, tokens=16_384), Limits(texts=16, tokens=4096)
 QUIET_LEVELS = ("INFO", "WARN", "ERROR")  # the SDK's default, DEBUG, prints every output
 
 
@@ -53,7 +55,7 @@ class Worker:
     def __init__(self, model: Model, limits: Limits | None = None) -> None:
         self._model = model
         probe = TextIn("probe", PROBE, str(model.manifest["languages"][0]))
-        self._batcher = Batcher(self._score, probe, limits or Limits())
+        self._batcher = Batcher(self._score, probe, limits or limits_of(model))
 
     @property
     def model_version(self) -> str:
@@ -128,6 +130,13 @@ def load(folder: Path, threads: int = DEFAULT_THREADS) -> Model:
     return Scorer.load(folder, threads=threads, verify=False)  # just verified
 
 
+def limits_of(model: Model) -> Limits:
+    """Of one pass of this model on its kind of machine, unless the environment says otherwise."""
+    usual = GPU_LIMITS if model.manifest.get("engine", {}).get("kind") == "torch" else CPU_LIMITS
+    texts, tokens = _number("INKCLOAK_BATCH_TEXTS", usual.texts), _number("INKCLOAK_BATCH_TOKENS", usual.tokens)
+    return replace(usual, texts=texts, tokens=tokens)
+
+
 def serve(make: Callable[[], Model], *, limits: Limits | None = None, concurrency: int = CONCURRENCY) -> None:
     """Loads and warms the model, then takes jobs until the platform stops this process.
 
@@ -175,13 +184,7 @@ def _number(name: str, default: int) -> int:
 def main() -> None:
     folder = Path(os.environ.get("INKCLOAK_MODEL") or SHIPPED)
     threads = _number("INKCLOAK_ENGINE_THREADS", DEFAULT_THREADS)
-    usual = Limits()
-    limits = replace(
-        usual,
-        texts=_number("INKCLOAK_BATCH_TEXTS", usual.texts),
-        tokens=_number("INKCLOAK_BATCH_TOKENS", usual.tokens),
-    )
-    serve(lambda: load(folder, threads), limits=limits, concurrency=_number("INKCLOAK_CONCURRENCY", CONCURRENCY))
+    serve(lambda: load(folder, threads), concurrency=_number("INKCLOAK_CONCURRENCY", CONCURRENCY))
 
 
 if __name__ == "__main__":

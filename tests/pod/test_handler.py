@@ -113,6 +113,17 @@ def test_it_shares_passes_between_jobs_and_scores_them_as_alone() -> None:
         assert one.windows[-1].end == other.windows[-1].end
 
 
+def test_its_passes_fit_its_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    gpu = Numbers()
+    gpu.manifest = Numbers.manifest | {"engine": {"kind": "torch"}}
+    assert (handler.limits_of(Numbers()), handler.limits_of(gpu)) == (handler.CPU_LIMITS, handler.GPU_LIMITS)
+    monkeypatch.setenv("INKCLOAK_BATCH_TEXTS", "8")
+    assert handler.limits_of(gpu) == replace(handler.GPU_LIMITS, texts=8)
+    monkeypatch.setenv("INKCLOAK_BATCH_TOKENS", "0")
+    with pytest.raises(ValueError, match="below 1"):
+        handler.limits_of(gpu)
+
+
 def test_it_loads_no_changed_model(tmp_path: Path) -> None:
     for file in handler.SHIPPED.iterdir():
         (tmp_path / file.name).symlink_to(file)
