@@ -6,13 +6,16 @@ ARGS ?=
 REPORT ?=
 DEVSTACK = $(PYTHON) -m devstack --with-parent
 
-.PHONY: help run test stop reset logs manage shell lint format messages screens bench-check train evaluate
+.PHONY: help run run-gpu-demo test stop reset logs manage shell lint format messages screens bench-check train evaluate
 
 help:              ## this list
 	@grep -E '^[a-z-]+: .*##' Makefile | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 24
 
 run:               ## everything, in the foreground, on http://127.0.0.1:8000 (PORT=… for another port)
 	@$(DEVSTACK) run
+
+run-gpu-demo:      ## the same, scored by a real RunPod worker behind a RunPod on loopback (docs/runpod.md)
+	@$(DEVSTACK) run-gpu-demo
 
 test:              ## all tests, with servers of their own (ARGS="tests/pod -q" for some)
 	@$(DEVSTACK) test $(ARGS)

@@ -5,11 +5,11 @@ import shutil
 import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from devstack import envfile, install, leftovers, ports, programs
+from devstack import envfile, gpu_demo, install, leftovers, ports, programs
 from devstack.checkout import Checkout
 from devstack.console import Console
 from devstack.errors import DevstackError, Stopped
@@ -23,12 +23,18 @@ STOP_SECONDS = 40.0
 LEFTOVER_SECONDS = 15.0
 LOG_LINES = "100"
 # What `make reset` deletes below var/; other folders there (bases, training runs) are not the stack's.
-STATE = ("postgres", "postgres.new", "redis", "log", "dev.env", "secret-key")
+STATE = ("postgres", "postgres.new", "redis", "runpod", "log", "dev.env", "secret-key")
 STATE_PATTERNS = ("beat-schedule*",)
 
 
-def run(checkout: Checkout, stack: Stack | None = None, *, prepare: bool = True) -> int:
-    """Everything in the foreground until Ctrl-C. prepare: have the packages installed first."""
+def run(
+    checkout: Checkout,
+    stack: Stack | None = None,
+    *,
+    prepare: bool = True,
+    extras: Collection[str] = install.RUN_EXTRAS,
+) -> int:
+    """Everything in the foreground until Ctrl-C. prepare: have the packages of `extras` installed first."""
     console = Console()
     checkout.make_var()
     check_owner(checkout)
@@ -39,13 +45,13 @@ def run(checkout: Checkout, stack: Stack | None = None, *, prepare: bool = True)
         console.line(_busy(lock))
         return 1
     supervisor = Supervisor(console)
+    services = Services(checkout, base=checkout.var, logs=checkout.logs)
+    chosen = stack or programs.product(checkout, host_of(given))
     try:
         end_leftovers(checkout, supervisor)
         _check_port(port)
         if prepare:
-            install.ensure(checkout, install.RUN_EXTRAS, supervisor)
-        services = Services(checkout, base=checkout.var, logs=checkout.logs)
-        chosen = stack or programs.product(checkout, given.get("HOST") or "127.0.0.1")
+            install.ensure(checkout, extras, supervisor)
         bring_up(chosen, checkout, supervisor, services, development_environment(checkout, given, port))
         lock.note(command="run", port=port, ready=True)
         watch(checkout, supervisor)
@@ -54,9 +60,21 @@ def run(checkout: Checkout, stack: Stack | None = None, *, prepare: bool = True)
     finally:
         console.line("Stopping …")
         supervisor.stop_all(last=SERVERS)
+        services.withdraw(chosen.environment)
         lock.release()
         console.line("Stopped.")
     return 0
+
+
+def run_gpu_demo(checkout: Checkout) -> int:
+    """The same, scored by the worker of RunPod's SDK behind the loopback RunPod."""
+    stack = gpu_demo.stack(checkout, host_of(person_environment(checkout)), ports.free_port())
+    return run(checkout, stack, extras=install.GPU_DEMO_EXTRAS)
+
+
+def host_of(given: Mapping[str, str]) -> str:
+    """Where the page listens."""
+    return given.get("HOST") or "127.0.0.1"
 
 
 def _port(given: str | None) -> int:
@@ -180,7 +198,7 @@ def manage(checkout: Checkout, arguments: Sequence[str]) -> int:
         install.ensure(checkout, install.RUN_EXTRAS, supervisor)
         services = Services(checkout, base=checkout.var, logs=checkout.logs)
         environment = development_environment(checkout, given, _port(given.get("PORT")))
-        found = services.start(supervisor, environment)
+        found = services.start(supervisor, environment) | {"INKCLOAK_IGNORE_DEV_ENV": "1"}  # a killed stack's
         return supervisor.run_foreground(command, cwd=checkout.root, env=found)
     finally:
         supervisor.stop_all(last=SERVERS)

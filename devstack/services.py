@@ -6,7 +6,7 @@ The rule, per server: DATABASE_URL / REDIS_URL if given, else the wheel of the `
 import os
 import secrets
 import stat
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -88,7 +88,13 @@ class Services:
         log = self.logs / "redis.log"
         return Redis(find_binary(self.checkout), self.base, log, previous=previous, throw_away=self.throw_away)
 
-    def publish(self, environment: Mapping[str, str]) -> None:
-        """Tell `manage.py` where the servers are."""
-        values = {key: environment[key] for key in SHARED_KEYS if key in environment}
+    def publish(self, environment: Mapping[str, str], more: Collection[str] = ()) -> None:
+        """Tell `manage.py` where the servers are, and the settings named in `more`."""
+        values = {key: environment[key] for key in (*SHARED_KEYS, *more) if key in environment}
         envfile.write(self.checkout.dev_env, values)
+
+    def withdraw(self, more: Collection[str]) -> None:
+        """Those settings are over: a demonstration's must not reach the next command."""
+        known = envfile.read(self.checkout.dev_env)
+        if not known.keys().isdisjoint(more):
+            envfile.write(self.checkout.dev_env, {key: value for key, value in known.items() if key not in more})

@@ -3,7 +3,7 @@
 import http.client
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from devstack.checkout import Checkout
@@ -27,15 +27,25 @@ class OneOff:
     argv: tuple[str, ...]
 
 
+def _none(_environment: Mapping[str, str]) -> list[Program]:
+    return []
+
+
 @dataclass(frozen=True)
 class Stack:
-    """What to run; the tests of this package put a tiny page here."""
+    """What to run; the tests of this package put a tiny page here.
+
+    environment: over what the person set, for all of it and for `manage.py`.  before: processes that must be ready
+    before the steps.
+    """
 
     steps: Sequence[OneOff]
     programs: Callable[[Mapping[str, str]], list[Program]]
     health_path: str
     ready_line: str
     python: Path
+    environment: Mapping[str, str] = field(default_factory=dict)
+    before: Callable[[Mapping[str, str]], list[Program]] = _none
 
 
 def bring_up(
@@ -46,24 +56,32 @@ def bring_up(
     environment: Mapping[str, str],
 ) -> None:
     """Everything until the page answers, then say so. Raises DevstackError with the end of the guilty log."""
-    full = services.start(supervisor, environment)
-    services.publish(full)
+    full = services.start(supervisor, {**environment, **stack.environment})
+    services.publish(full, stack.environment)
+    _start(supervisor, stack.before(full))
     for step in stack.steps:
         argv = [str(stack.python), *step.argv]
         log = checkout.logs / "setup.log"
         supervisor.run_step(step.title, argv, log=log, cwd=checkout.root, env=full, show=True)
     programs = stack.programs(full)
-    with supervisor.console.step(f"Starting {', '.join(program.name for program in programs)}") as shown:
-        for program in programs:
-            supervisor.start(program)
-
-        supervisor.wait_ready(shown, [program.name for program in programs], READY_SECONDS)
-        if not supervisor.wait_until(lambda: page_answers(int(full["PORT"]), stack.health_path), READY_SECONDS):
-            lines = last_lines(programs[0].log, SHOWN_LOG_LINES)
-            raise DevstackError(f"{stack.health_path} did not answer 200.\n" + "\n".join(lines))
+    _start(supervisor, programs)
+    if not supervisor.wait_until(lambda: page_answers(int(full["PORT"]), stack.health_path), READY_SECONDS):
+        lines = last_lines(programs[0].log, SHOWN_LOG_LINES)
+        raise DevstackError(f"{stack.health_path} did not answer 200.\n" + "\n".join(lines))
     supervisor.strict = False
     supervisor.console.line(stack.ready_line.format(port=full["PORT"]))
     supervisor.console.line("Ctrl-C ends it and leaves nothing behind. Logs: make logs")
+
+
+def _start(supervisor: Supervisor, programs: Sequence[Program]) -> None:
+    """All of them, until they are ready."""
+    if not programs:
+        return
+    names = [program.name for program in programs]
+    with supervisor.console.step(f"Starting {', '.join(names)}") as shown:
+        for program in programs:
+            supervisor.start(program)
+        supervisor.wait_ready(shown, names, READY_SECONDS)
 
 
 def watch(checkout: Checkout, supervisor: Supervisor) -> None:

@@ -9,6 +9,7 @@ from gpujobs.endpoint_plan import PlanError, Step, Wanted, plan
 from gpujobs.providers.runpod_rest import MISSING, Resource, RunpodError, RunpodRest
 
 ROUNDS = 3  # of reading, planning and doing, until nothing is left to do
+ANY = "any"  # CUDA version
 WORKER_ENV = {"RUNPOD_LOG_LEVEL": "INFO"}  # the SDK's default, DEBUG, prints every output
 
 
@@ -49,7 +50,7 @@ def wanted(image: str = "") -> Wanted:
         timeout_seconds=settings.RUNPOD_EXECUTION_SECONDS,
         flashboot=settings.RUNPOD_FLASHBOOT,
         disk_gb=settings.RUNPOD_DISK_GB,
-        min_cuda=settings.RUNPOD_MIN_CUDA,
+        min_cuda="" if settings.RUNPOD_MIN_CUDA == ANY else settings.RUNPOD_MIN_CUDA,
         registry=settings.RUNPOD_REGISTRY_ID,
         env=WORKER_ENV | _pairs(settings.RUNPOD_WORKER_ENV),
     )

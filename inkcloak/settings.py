@@ -156,7 +156,7 @@ RUNPOD_ENDPOINT_NAME = env.text("RUNPOD_ENDPOINT_NAME", "inkcloak")
 RUNPOD_IMAGE = env.text("RUNPOD_IMAGE", "")
 RUNPOD_REGISTRY_ID = env.text("RUNPOD_REGISTRY_ID", "")
 RUNPOD_GPU_POOLS = env.words("RUNPOD_GPU_POOLS", ["AMPERE_16"])
-RUNPOD_MIN_CUDA = env.text("RUNPOD_MIN_CUDA", "")
+RUNPOD_MIN_CUDA = env.text("RUNPOD_MIN_CUDA", "13.0")  # what the image's torch is built for
 RUNPOD_WORKERS_MIN = env.integer("RUNPOD_WORKERS_MIN", 0)
 RUNPOD_WORKERS_MAX = env.integer("RUNPOD_WORKERS_MAX", 3, at_least=1)
 RUNPOD_SCALER = env.choice("RUNPOD_SCALER", "QUEUE_DELAY", ["QUEUE_DELAY", "REQUEST_COUNT"])

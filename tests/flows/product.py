@@ -41,8 +41,10 @@ def eventually(look: Callable[[], T], seconds: float = PATIENCE_SECONDS) -> T:
 class Product:
     """One stack: its address, its processes, its rows."""
 
-    def __init__(self, var: Path, port: int) -> None:
+    def __init__(self, var: Path, port: int, *how: str) -> None:
+        """how: more words for product_stack.py."""
         self.var = var
+        self.how = how
         self.port = port
         self.url = f"http://127.0.0.1:{port}"
         self.output_file = var.parent / "output"
@@ -61,7 +63,7 @@ class Product:
             "LOG_LEVEL": "INFO",
         }
         with self.output_file.open("wb") as output:
-            command = [sys.executable, str(STACK), str(self.var)]
+            command = [sys.executable, str(STACK), str(self.var), *self.how]
             self.process = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, env=kept | ours
             )

@@ -1,0 +1,68 @@
+"""`make run-gpu-demo`: pasted texts are scored by the SDK's real worker behind the loopback RunPod, and cost there."""
+
+import json
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+import samples
+from product import Product, Visitor, eventually
+
+from devstack import envfile, ports
+
+CLOSE = 1e-3
+
+
+@pytest.fixture(scope="module")
+def demo() -> Iterator[Product]:
+    base = Path(tempfile.mkdtemp(prefix="inkcloak-gpu-demo-"))
+    base.chmod(0o711)  # the servers' user passes through
+    made = Product(base / "var", ports.free_port(), "--gpu-demo")
+    try:
+        made.start()
+        yield made
+    finally:
+        made.end()
+        shutil.rmtree(base, ignore_errors=True)
+
+
+def inside(demo: Product, what: str) -> dict:
+    """What the loopback RunPod says of itself."""
+    address = envfile.read(demo.var / "dev.env")["RUNPOD_LOOPBACK_URL"]
+    return httpx.get(f"{address}/_control/{what}", trust_env=False).json()
+
+
+def test_a_pasted_text_wakes_a_worker_and_gets_its_verdict(demo: Product) -> None:
+    assert inside(demo, "state")["endpoints"]["demo"]["workers"]["running"] == 0
+    visitor = Visitor(demo)
+    assert visitor.check(samples.HUMAN).label == "human"
+    assert visitor.check(samples.AI).label == "ai"
+    (lifetime,) = inside(demo, "bill")["lifetimes"]
+    assert lifetime["gpu_nanousd"] > 0
+    ((backend, status),) = demo.rows("SELECT DISTINCT backend, status FROM gpujobs_gpurun")
+    assert (backend, status) == ("runpod", "succeeded")
+
+
+def test_it_says_what_the_cpu_says(demo: Product, product: Product) -> None:
+    there, here = (each.check_text(samples.MIXED) for each in (demo, product))
+    assert there["verdict"] == here["verdict"]
+    assert there["probability"] == pytest.approx(here["probability"], abs=CLOSE)
+    assert there["ai_fraction"] == pytest.approx(here["ai_fraction"], abs=CLOSE)
+
+
+def test_the_doctor_is_content(demo: Product) -> None:
+    done = demo.manage("runpod_doctor", "--json")
+    said = json.loads(done.stdout)
+    assert {each["name"]: each["state"] for each in said["findings"]} == dict.fromkeys(
+        ("key", "endpoint", "scaler", "settings", "workers", "balance", "breaker", "model"), "ok"
+    ), done.stdout
+
+
+def test_no_log_of_a_worker_has_a_text(demo: Product) -> None:
+    logs = eventually(lambda: list((demo.var / "runpod" / "logs").glob("worker-*.log")))
+    said = "".join(path.read_text(errors="replace") for path in logs) + demo.logs()
+    assert "warm: model version" in said
+    assert samples.HUMAN[40:80] not in said
