@@ -101,6 +101,13 @@ class Breaker:
         except redis.RedisError as error:
             log.warning("breaker %s: %s", self.name, type(error).__name__)
 
+    def undecided(self) -> None:
+        """The call told nothing about the door (it never got there): another may be the probe."""
+        try:
+            _redis().delete(self._probe)
+        except redis.RedisError as error:
+            log.warning("breaker %s: %s", self.name, type(error).__name__)
+
     def _count(self, code: str, at_once: bool) -> None:
         client = _redis()
         failures = client.hincrby(self._key, "failures", 1)

@@ -33,7 +33,7 @@ WORKER_ERRORS = {"contract": ("runpod_contract", True), "engine": ("runpod_engin
 BREAKER_NAME = "runpod"
 BREAKER_OPEN = "runpod_breaker_open"
 # About the request, not about the endpoint: no reason to stop asking it.
-OWN_FAULTS = frozenset({"runpod_contract", "runpod_cancelled", MALFORMED, TOO_LARGE, BREAKER_OPEN})
+OWN_FAULTS = frozenset({"runpod_contract", "runpod_cancelled", MALFORMED, TOO_LARGE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,9 @@ class RunpodBackend:
         except BreakerOpen as refused:
             raise BackendError(BREAKER_OPEN, permanent=False) from refused
         except BackendError as error:
-            if error.code not in OWN_FAULTS:
+            if error.code in OWN_FAULTS:
+                self._breaker.undecided()
+            else:
                 self._breaker.failed(error.code, at_once=error.code in CLOSED_DOORS)
             raise
 
@@ -183,17 +185,25 @@ def _answer(job: Job, submissions: int) -> Answer:
     usage = job.usage(submissions)
     if job.status == "COMPLETED":
         try:
-            response = ScoreResponse.from_json(job.output if isinstance(job.output, dict) else {})
-            answers.check_texts(response)
+            return Answer(_response(job.output), usage)
         except ContractError as error:
             log.error("runpod job %s: bad answer: %s", job.id, error)
             raise BackendError("runpod_bad_answer", permanent=False, usage=usage) from None
-        return Answer(response, usage)
     code, permanent = f"runpod_{job.status.lower()}", False
     if job.status == "FAILED":
         code, permanent = WORKER_ERRORS.get(job.error, (code, False))
         log.error("runpod job %s failed: %s %s", job.id, code, job.error_type)
     raise BackendError(code, permanent=permanent, usage=usage)
+
+
+def _response(output: Any) -> ScoreResponse:
+    """Of whatever a worker, or somebody who calls himself one, put out. Raises ContractError."""
+    try:
+        response = ScoreResponse.from_json(output)
+    except (AttributeError, OverflowError):  # not an object; a count that is infinite
+        raise ContractError("malformed score response") from None
+    answers.check_texts(response)
+    return response
 
 
 def _checked(request: ScoreRequest, answer: Answer, submissions: int) -> ScoreResponse:

@@ -87,6 +87,15 @@ def test_one_asks_on_behalf_of_all(door: Breaker, clock: Clock) -> None:
     assert door.read().state == "closed"
 
 
+def test_another_asks_when_the_first_learnt_nothing(door: Breaker, clock: Clock) -> None:
+    fail(door)
+    clock.now += FIRST
+    door.enter()
+    door.undecided()
+    door.enter()
+    refused(door)
+
+
 def test_it_stays_closed_to_all_for_longer_when_the_probe_fails(door: Breaker, clock: Clock) -> None:
     fail(door)
     pauses = []

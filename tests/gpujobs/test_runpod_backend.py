@@ -10,11 +10,13 @@ from typing import Any
 
 import factories
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gpujobs import backends
 from gpujobs.backends import Accepted, Answer, BackendError, Order, runpod
 from gpujobs.backends.runpod import Limits, RunpodBackend, policy_of, why_queued
-from gpujobs.backends.runpod_http import Health, RunpodHttp
+from gpujobs.backends.runpod_http import Health, RunpodHttp, job_of
 from gpujobs.breaker import FAILURES_IN_A_ROW, Breaker
 from gpujobs.pod.contract import ScoreRequest
 from tests.loopback.runpod.client import eventually
@@ -323,6 +325,30 @@ def test_it_takes_no_number_that_is_none(played: Played) -> None:
     played.account.fault("output_replaced", where={"endpoint": played.id}, raw=raw)
     with played.working():
         assert refused(played).code == "runpod_bad_answer"
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+)
+PATHS = st.sampled_from([("texts",), ("texts", 0), ("texts", 0, "windows"), ("texts", 0, "windows", 0), ("attempt",),
+                         ("texts", 0, "tokens"), ("texts", 0, "windows", 0, "end"), ("execution_ms",), ()])  # fmt: skip
+
+
+@given(path=PATHS, strange=JSON)
+def test_it_survives_any_output(path: tuple[str | int, ...], strange: Any) -> None:
+    output: Any = json.loads(json.dumps({"output": scored(REQUEST)}))
+    *way, last = ("output", *path)
+    inner = output
+    for step in way:
+        inner = inner[step]
+    inner[last] = strange
+    try:
+        runpod._answer(job_of({"id": "a", "status": "COMPLETED", **output}), 1)
+        code = ""
+    except BackendError as error:
+        code = error.code
+    assert code in ("", "runpod_bad_answer")
 
 
 def test_it_takes_no_answer_of_another_model(played: Played) -> None:
