@@ -7,7 +7,8 @@ import pytest
 from inkcloak import checks
 
 REAL = {"SCORING_BACKEND": "runpod", "RUNPOD_ENDPOINT_ID": "4m7x", "RUNPOD_API_KEY": "rpa_secret", "DEBUG": False,
-        "RUNPOD_BASE_URL": "https://api.runpod.ai/v2"}  # fmt: skip
+        "RUNPOD_BASE_URL": "https://api.runpod.ai/v2", "RUNPOD_REST_URL": "https://api.runpod.io/v2",
+        "RUNPOD_GRAPHQL_URL": "https://api.runpod.io/graphql"}  # fmt: skip
 
 
 def found(settings: Any, **changes: Any) -> list[str]:
@@ -38,3 +39,9 @@ def test_it_takes_no_rehearsal_for_the_real_service(settings: Any, host: str) ->
 
 def test_it_sends_no_text_in_the_clear(settings: Any) -> None:
     assert found(settings, RUNPOD_BASE_URL="http://api.runpod.ai/v2") == ["inkcloak.E007"]
+
+
+@pytest.mark.parametrize("name", ["RUNPOD_REST_URL", "RUNPOD_GRAPHQL_URL"])
+def test_it_guards_the_key_on_every_way(settings: Any, name: str) -> None:
+    assert found(settings, **{name: "http://127.0.0.1:8400/v2"}) == ["inkcloak.E006"]
+    assert found(settings, **{name: "http://api.runpod.io/v2"}) == ["inkcloak.E007"]
