@@ -109,7 +109,7 @@ class Wanted:
                 "count": 1,
                 "excludedTypes": [],
                 "allowedCudaVersions": [],
-                "minCudaVersion": self.min_cuda or None,
+                "minCudaVersion": self.min_cuda,  # an explicit "" clears it, null is no answer
             },
             "workers": workers,
             "scaling": {"type": self.scaler, SCALERS.get(self.scaler, "value"): self.scaler_value},
@@ -188,7 +188,7 @@ def _creation(what: What, target: Mapping[str, Any]) -> Step:
 
 def _without_empty(body: Mapping[str, Any]) -> dict[str, Any]:
     """What is None is left out: of two that exclude each other only one may be sent."""
-    gpu = {name: value for name, value in body.get("gpu", {}).items() if value not in (None, [])}
+    gpu = {name: value for name, value in body.get("gpu", {}).items() if value not in (None, [], "")}
     kept = {name: value for name, value in body.items() if value is not None}
     return kept | ({"gpu": gpu} if gpu else {})
 

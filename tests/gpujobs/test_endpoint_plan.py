@@ -96,6 +96,11 @@ def test_it_creates_with_every_setting_explicit() -> None:
             {"gpu": {"pools": ["AMPERE_16"], "count": 1, "allowedCudaVersions": []}},
             {"gpu.allowedCudaVersions": ("12.8", "none")},
         ),
+        (
+            {"gpu": WANTED.endpoint()["gpu"] | {"minCudaVersion": "12.8", "excludedTypes": ["NVIDIA L4"]}},
+            {"gpu": {"pools": ["AMPERE_16"], "count": 1, "minCudaVersion": "", "excludedTypes": []}},
+            {"gpu.minCudaVersion": ("12.8", "empty"), "gpu.excludedTypes": ("NVIDIA L4", "none")},
+        ),
         ({"networkVolumes": ["v"]}, {"networkVolumes": []}, {"networkVolumes": ("v", "none")}),
     ],
 )
@@ -134,6 +139,7 @@ def test_a_new_image_goes_to_template_and_endpoint() -> None:
         ({"workers": {"min": 0, "max": 3, "idleTimeout": 5, "standby": 2}}, ("endpoint.workers.standby",)),
         ({"scaling": {"type": "ORACLE", "faith": 1}}, ("endpoint.scaling",)),
         ({"type": "LOAD_BALANCER"}, ("endpoint.type",)),
+        ({"cpu": [{"id": "cpu3c"}], "gpu": None}, ("endpoint.cpu",)),
     ],
 )
 def test_it_refuses_by_name_what_it_does_not_understand(drift: dict, names: tuple[str, ...]) -> None:
