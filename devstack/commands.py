@@ -9,12 +9,18 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from devstack import envfile, gpu_demo, install, leftovers, ports, programs
+from devstack import gpu_demo, install, leftovers, ports, programs
 from devstack.checkout import Checkout
 from devstack.console import Console
 from devstack.errors import DevstackError, Stopped
 from devstack.lock import FileLock
-from devstack.services import SERVERS, Services, development_environment, person_environment
+from devstack.services import (
+    SERVERS,
+    Services,
+    development_environment,
+    person_environment,
+    running_environment,
+)
 from devstack.stack import Stack, bring_up, check_owner, watch
 from devstack.supervisor import Supervisor
 
@@ -189,7 +195,7 @@ def manage(checkout: Checkout, arguments: Sequence[str]) -> int:
         if not holder.get("ready"):
             raise DevstackError("InkCloak is still starting here: try again when it is ready.")
         os.chdir(checkout.root)
-        os.execve(command[0], command, envfile.read(checkout.dev_env) | given)  # noqa: S606
+        os.execve(command[0], command, running_environment(checkout, given))  # noqa: S606
     supervisor = Supervisor(Console(sys.stderr))  # its answer alone belongs on standard output
     if holder is not None:
         supervisor.wait_until(lambda: lock.acquire(command="manage"))

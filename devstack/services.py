@@ -42,6 +42,12 @@ def development_environment(checkout: Checkout, given: Mapping[str, str], port: 
     return defaults | set_by_person
 
 
+def running_environment(checkout: Checkout, given: Mapping[str, str]) -> dict[str, str]:
+    """Of the stack that runs here: the person's over its own, but for what a demonstration is made of."""
+    known = envfile.read(checkout.dev_env)
+    return known | dict(given) | {key: value for key, value in known.items() if key not in SHARED_KEYS}
+
+
 def _kept_secret(path: Path) -> str:
     """Made once, so that sessions outlive a restart."""
     if not path.exists():

@@ -11,7 +11,7 @@ import pytest
 
 from devstack import envfile, gpu_demo
 from devstack.checkout import Checkout
-from devstack.services import Services
+from devstack.services import Services, running_environment
 
 ROOT = Path(__file__).resolve().parents[2]
 ADDRESS = "http://127.0.0.1:8400"
@@ -74,6 +74,16 @@ def test_it_changes_nothing_else_of_the_product(tmp_path: Path) -> None:
     assert "--concurrency=4" in table["score"].argv
     assert stack.ready_line.format(port=8123).startswith("InkCloak is ready: http://127.0.0.1:8123\n")
     assert f"{ADDRESS}/_control/state" in stack.ready_line
+
+
+def test_a_command_beside_it_asks_the_loopback_runpod_whatever_the_person_has_set(tmp_path: Path) -> None:
+    checkout, stack = made(tmp_path)
+    checkout.make_var()
+    services = Services(checkout, base=checkout.var, logs=checkout.logs)
+    services.publish({"DEBUG": "1", **stack.environment}, stack.environment)
+    theirs = {"RUNPOD_API_KEY": "rpa_real", "RUNPOD_BASE_URL": "https://api.runpod.ai/v2", "DEBUG": "0"}
+    seen = running_environment(checkout, theirs)
+    assert (seen["RUNPOD_API_KEY"], seen["RUNPOD_BASE_URL"], seen["DEBUG"]) == (gpu_demo.KEY, "", "0")
 
 
 @pytest.mark.parametrize("left", [True, False])
