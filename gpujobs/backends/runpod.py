@@ -207,18 +207,14 @@ def _response(output: Any) -> ScoreResponse:
 
 
 def _checked(request: ScoreRequest, answer: Answer, submissions: int) -> ScoreResponse:
-    """The answer under the attempt that the caller asked with, whichever submission it belongs to."""
-    found = answer.response
-    ours = range(request.attempt, request.attempt + submissions)
-    if found.model_version != request.model_version:  # an older worker of a rolling release
+    """The answer, held against its request. Raises BackendError."""
+    if answer.response.model_version != request.model_version:  # an older worker of a rolling release
         raise BackendError("runpod_other_model", permanent=False, usage=answer.usage)
     try:
-        same = replace(found, attempt=request.attempt) if found.attempt in ours else found
-        answers.check(request, same)
+        return answers.settle(request, answer.response, submissions)
     except ContractError as error:
         log.error("runpod run %s: bad answer: %s", request.run_id, error)
         raise BackendError("runpod_bad_answer", permanent=False, usage=answer.usage) from None
-    return same
 
 
 @lru_cache(maxsize=4)

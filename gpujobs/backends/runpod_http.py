@@ -18,9 +18,10 @@ from typing import Any
 import httpx
 
 from gpujobs.backends import BackendError, Usage
+from gpujobs.backends.answers import SUBMISSIONS
 
 TRIES = 4  # of one call, the first included
-DOUBTFUL_TRIES = 2  # hand-overs that may have been carried out; each may cost a run
+DOUBTFUL_TRIES = SUBMISSIONS  # hand-overs that may have been carried out; each may cost a run
 CONNECT_SECONDS = 5.0
 SYNC_MARGIN_SECONDS = 15.0  # how much longer than the wait asked for a /runsync may take to answer
 BACKOFF_SECONDS = (0.25, 4.0)  # first pause between tries and the longest; doubled, then jittered

@@ -14,11 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpujobs import backends
-from gpujobs.backends import Accepted, Answer, BackendError, Order, runpod
+from gpujobs.backends import Accepted, Answer, BackendError, Order, answers, runpod
 from gpujobs.backends.runpod import Limits, RunpodBackend, policy_of, why_queued
 from gpujobs.backends.runpod_http import Health, RunpodHttp, job_of
 from gpujobs.breaker import FAILURES_IN_A_ROW, Breaker
-from gpujobs.pod.contract import ScoreRequest
+from gpujobs.pod.contract import ContractError, ScoreRequest, ScoreResponse
 from tests.loopback.runpod.client import eventually
 from tests.loopback.runpod.serve import LoopbackRunPod
 
@@ -238,6 +238,16 @@ def test_it_tells_which_attempt_runpod_has(played: Played) -> None:
     inputs = {job["id"]: job["input"]["attempt"] for job in (played.take(), played.take())}
     assert sorted(inputs.values()) == [1, 2]
     assert inputs[accepted.external_id] == accepted.attempt
+
+
+@pytest.mark.parametrize(("attempt", "ours"), [(0, False), (1, True), (2, True), (3, False)])
+def test_an_answer_to_either_submission_settles_the_batch(attempt: int, ours: bool) -> None:
+    late = replace(ScoreResponse.from_json(scored(REQUEST)), attempt=attempt)
+    if ours:
+        assert answers.settle(REQUEST, late) == ScoreResponse.from_json(scored(REQUEST))
+    else:
+        with pytest.raises(ContractError, match="another run"):
+            answers.settle(REQUEST, late)
 
 
 def test_a_second_execution_changes_nothing(played: Played) -> None:
