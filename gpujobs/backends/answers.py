@@ -4,7 +4,6 @@ from dataclasses import replace
 
 from gpujobs.pod.contract import ContractError, ScoreRequest, ScoreResponse, TextOut, match
 
-
 SUBMISSIONS = 2  # at most: a hand-over in doubt is repeated once, under the next attempt
 
 

@@ -39,7 +39,7 @@ class Played:
         self.pauses: list[float] = []
         http = RunpodHttp(f"{account.url}/v2", self.id, account.key, timeout_seconds=5, sleep=self.pauses.append)
         self.backend = RunpodBackend(http, self.breaker, Limits(60, 30), sleep=self._nap)
-        self._worker = ""
+        self._worker, self._lock = "", threading.Lock()
 
     def _nap(self, seconds: float) -> None:
         self.pauses.append(seconds)
@@ -47,7 +47,8 @@ class Played:
 
     def take(self) -> dict[str, Any]:
         """The next job, as the worker gets it."""
-        self._worker = self._worker or self.account.worker(self.id)
+        with self._lock:  # once it took a job it is no new worker any more
+            self._worker = self._worker or self.account.worker(self.id)
         answer = eventually(lambda: self._taken())
         assert answer is not None
         return answer
