@@ -2,10 +2,10 @@
 
     python -m gpujobs.pod.quantise --run DIR [--corpora DIR]
 
-rewrites `DIR/parts/encoder.onnx` of a finished training; its activations are measured on training texts of both
-classes and all languages. Ranges are fixed, so a score doesn't depend on the batch, as it would with ranges taken from
-each batch. Only products with large matrices are quantised: heads, softmax, layer norms and the products between
-activations stay fp32.
+rewrites `DIR/parts/encoder.onnx` of a finished training (package it afterwards); its activations are measured on
+training texts of both classes and all languages. Ranges are fixed, so a score doesn't depend on the batch, as it would
+with ranges taken from each batch. Only products with large matrices are quantised: heads, softmax, layer norms and the
+products between activations stay fp32.
 
 A few channels of a transformer are 20 to 100 times as large as the others and would leave these a few of the 256
 steps. Each channel is therefore divided by a factor of its own before quantising, and its row of the matrix multiplied
@@ -32,9 +32,11 @@ from gpujobs.pod.dataset import Row, as_read, corpora_folder, read_heldout, read
 from gpujobs.pod.engine import batches
 from gpujobs.pod.export import SMALLEST_QUANTISED, quantise
 from gpujobs.pod.package import PARTS
+from gpujobs.pod.score import SPECIAL_TOKENS
 from gpujobs.pod.windows import cut
 
 STRENGTH = 0.7  # 0: all of the difficulty stays in the activations, 1: all goes into the weights
+INTEGER, FLOAT = "int8", "fp32"  # how the manifest's engine block names the arithmetic of large products
 CALIBRATION_TEXTS = 300
 CALIBRATION_TOKENS = 1024  # padded tokens in one run: every activation of it is in memory
 STEPS = 255  # of an unsigned byte
@@ -51,21 +53,23 @@ class Extent:
     high: Array
 
 
-def static(source: Path, target: Path, inputs: Sequence[Sequence[int]], pad: int) -> None:
-    """Writes `target`, which computes what `source` does with integer products.
+def static(source: Path, target: Path, inputs: Sequence[Sequence[int]], pad: int) -> int:
+    """Writes `target`, which computes what `source` does with integer products. Returns how many: 0 in a tiny model.
 
     source: what export.py writes, or the same with fp32 matrices.  inputs: token ids with special tokens, to measure
-    activations on.  Raises ValueError without inputs, and for a model that is quantised already or has no large matrix.
+    activations on.  Raises ValueError without inputs, and for a model that is quantised already.
     """
     if not inputs:
         raise ValueError("activations can't be measured without inputs")
     model = restored(onnx.load(str(source)))
     if any(node.op_type == "QuantizeLinear" for node in model.graph.node):
         raise ValueError(f"{source.name} is quantised already")
+    number = sum(len(nodes) for nodes in _products(model.graph).values())
     quantise_products(model.graph, measure(model, inputs, pad))
     quantise_tables(model.graph)
     onnx.checker.check_model(model)
     target.write_bytes(model.SerializeToString())
+    return number
 
 
 def restored(model: onnx.ModelProto) -> onnx.ModelProto:
@@ -91,9 +95,9 @@ def restored(model: onnx.ModelProto) -> onnx.ModelProto:
 def measure(model: onnx.ModelProto, inputs: Sequence[Sequence[int]], pad: int) -> dict[str, Extent]:
     """The extent of every activation that meets a large matrix, by its name, over the inputs' real tokens."""
     names = list(_products(model.graph))
-    if not names:
-        raise ValueError("the model has no product with a large matrix")
     found: dict[str, Extent] = {}
+    if not names:
+        return found
     session = _with_outputs(model, names)
     for ids, mask in padded(inputs, pad):
         for name, values in zip(names, session.run(names, {"ids": ids, "mask": mask}), strict=True):
@@ -228,24 +232,25 @@ def _replace_nodes(graph: onnx.GraphProto, nodes: Sequence[onnx.NodeProto]) -> N
     graph.node.extend(kept)
 
 
-def calibration_inputs(
-    rows: Sequence[Row], tokenizer: Tokenizer, around: tuple[int, int], window_tokens: int, texts: int
-) -> list[list[int]]:
-    """Token ids of the windows of `texts` training texts, as many of each language and class as there are.
+def calibration_rows(rows: Sequence[Row], texts: int = CALIBRATION_TEXTS) -> list[Row]:
+    """About `texts` training texts, as many of each language and class as there are, always the same ones."""
+    training = sorted((row for row in rows if not row.part), key=lambda row: row.digest)
+    kinds = sorted({(row.language, row.label) for row in training})
+    by_kind = [[row for row in training if (row.language, row.label) == kind] for kind in kinds]
+    return [row for of_kind in by_kind for row in of_kind[: max(1, texts // len(kinds))]]
 
-    rows: held-out texts among them are left out.  around: ids of the tokens before and after a window.
+
+def calibration_inputs(
+    rows: Sequence[Row], tokenizer: Tokenizer, around: tuple[int, int], window_tokens: int
+) -> list[list[int]]:
+    """Token ids of all windows of the rows, whose text is as the model reads it.
+
+    around: ids of the tokens before and after a window.  window_tokens: the most with both of them.
     """
-    chosen: list[Row] = []
-    kinds = sorted({(row.language, row.label) for row in rows})
-    for kind in kinds:
-        of_kind = [row for row in rows if not row.part and (row.language, row.label) == kind]
-        chosen += sorted(of_kind, key=lambda row: row.digest)[: texts // len(kinds)]
     found: list[list[int]] = []
-    read = as_read(chosen)
-    for row, encoding in zip(
-        read, tokenizer.encode_batch([row.text for row in read], add_special_tokens=False), strict=True
-    ):
-        windows = cut(row.text, row.language, encoding.offsets, window_tokens - 2)
+    encodings = tokenizer.encode_batch([row.text for row in rows], add_special_tokens=False)
+    for row, encoding in zip(rows, encodings, strict=True):
+        windows = cut(row.text, row.language, encoding.offsets, window_tokens - SPECIAL_TOKENS)
         found += [[around[0], *encoding.ids[w.first : w.last], around[1]] for w in windows]
     return found
 
@@ -256,14 +261,17 @@ def main() -> None:
     parser.add_argument("--corpora")
     options = parser.parse_args()
     parts = options.run / PARTS
-    facts = json.loads((parts / "facts.json").read_text(encoding="utf-8"))["engine"]
-    tokenizer = Tokenizer.from_file(str(parts / facts["tokenizer"]))
+    facts = json.loads((parts / "facts.json").read_text(encoding="utf-8"))
+    engine = facts["engine"]
+    tokenizer = Tokenizer.from_file(str(parts / engine["tokenizer"]))
     tokenizer.no_padding()
     tokenizer.no_truncation()
-    rows = with_parts(read_rows(corpora_folder(options.corpora)), read_heldout())
-    around = facts["first_id"], facts["last_id"]
-    inputs = calibration_inputs(rows, tokenizer, around, facts["window_tokens"], CALIBRATION_TEXTS)
-    static(parts / facts["encoder"], parts / facts["encoder"], inputs, facts["pad_id"])
+    rows = as_read(calibration_rows(with_parts(read_rows(corpora_folder(options.corpora)), read_heldout())))
+    inputs = calibration_inputs(rows, tokenizer, (engine["first_id"], engine["last_id"]), engine["window_tokens"])
+    number = static(parts / engine["encoder"], parts / engine["encoder"], inputs, engine["pad_id"])
+    engine["arithmetic"] = INTEGER if number else FLOAT
+    (parts / "facts.json").write_text(json.dumps(facts) + "\n", encoding="utf-8")
+    print(f"{number} products of integers, activations measured on {len(inputs)} windows of {len(rows)} texts")
 
 
 if __name__ == "__main__":

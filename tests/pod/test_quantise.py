@@ -1,21 +1,36 @@
 """An encoder that multiplies in integers answers nearly as before, and for each text on its own."""
 
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import onnx
 import onnxruntime
 import pytest
+import tiny
 import torch
 from onnx import TensorProto, helper, numpy_helper
 from transformers import BertConfig, BertModel
 
+from gpujobs.pod.bases import load_base
 from gpujobs.pod.export import SMALLEST_QUANTISED, export, quantise
 from gpujobs.pod.model import Detector
-from gpujobs.pod.quantise import Extent, factors, padded, quantise_tables, restored, static
+from gpujobs.pod.quantise import (
+    Extent,
+    calibration_inputs,
+    calibration_rows,
+    factors,
+    padded,
+    quantise_tables,
+    restored,
+    static,
+)
 
 HIDDEN, LAYERS, WORDS = 64, 2, 100
 PRODUCTS = 6 * LAYERS  # query, key, value, output and two of the feed-forward part
+PARTS = [""] * 20 + ["val_dev"] * 4 + [""] * 20 + ["ood_report"] * 4
+SMALL = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32}
 RNG = np.random.default_rng(5)
 INPUTS = [[2, *(int(i) for i in RNG.integers(4, WORDS, size=n)), 3] for n in (1, 7, 19, 30, 30, 52, 11, 60)]
 
@@ -33,7 +48,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
         encoder.encoder.layer[0].attention.output.LayerNorm.weight[5] *= 60  # the outlier that real encoders have
     folder = tmp_path_factory.mktemp("quantise")
     export(detector, folder / "stored.onnx")
-    static(folder / "stored.onnx", folder / "static.onnx", INPUTS, pad=0)
+    assert static(folder / "stored.onnx", folder / "static.onnx", INPUTS, pad=0) == PRODUCTS
     return folder / "stored.onnx", folder / "static.onnx"
 
 
@@ -126,6 +141,26 @@ def test_it_looks_rows_up_before_it_restores_them() -> None:
     (found,) = session.run(["rows"], {"at": np.array([7, 0, 7])})
     assert np.array_equal(found, (small * scale[:, None])[[7, 0, 7]])
     assert [node.op_type for node in graph.node] == ["Gather", "Cast", "Gather", "Mul"]
+
+
+def test_it_measures_on_training_texts_of_every_kind(tmp_path: Path) -> None:
+    rows = [replace(tiny.row(i, part, i % 2), language="en" if i < 24 else "es") for i, part in enumerate(PARTS)]
+    chosen = calibration_rows(rows, texts=8)
+    assert Counter((row.language, row.label, row.part) for row in chosen) == {
+        (language, label, ""): 2 for language in ("en", "es") for label in (0, 1)
+    }
+    assert calibration_rows(rows[::-1], texts=8) == chosen
+    tokenizer = load_base(tiny.base(tmp_path), tmp_path).tokenizer
+    inputs = calibration_inputs(chosen, tokenizer, (2, 3), window_tokens=34)
+    assert all(row[0] == 2 and row[-1] == 3 and len(row) <= 34 for row in inputs)
+    assert len(inputs) > len(chosen)
+
+
+def test_it_leaves_a_tiny_model_in_fp32(tmp_path: Path) -> None:
+    encoder = BertModel(BertConfig(vocab_size=WORDS, **SMALL), add_pooling_layer=False)
+    export(Detector(encoder, 16), tmp_path / "tiny.onnx")
+    assert static(tmp_path / "tiny.onnx", tmp_path / "same.onnx", INPUTS, pad=0) == 0
+    assert "QuantizeLinear" not in [node.op_type for node in onnx.load(str(tmp_path / "same.onnx")).graph.node]
 
 
 def test_it_pads_no_row_away() -> None:
