@@ -20,12 +20,13 @@ from typing import Any
 import numpy as np
 
 from gpujobs.pod import card, evaluate, manifest
+from gpujobs.pod.borders import fit_rule
 from gpujobs.pod.calibration import Calibration, Mix, fit_calibration, fit_mix
 from gpujobs.pod.contract import WindowScore
 from gpujobs.pod.dataset import Row, cached_as_read, corpora_folder, read_heldout, read_rows, with_parts
 from gpujobs.pod.genre_model import GenreModel
 from gpujobs.pod.genres import genre
-from gpujobs.pod.mixed import documents, fit_rule
+from gpujobs.pod.mixed import documents
 from gpujobs.pod.raws import SCORING_FILES, read_raws
 from gpujobs.pod.score import DEFAULT_THREADS, Raw, Reader, load_genres, load_parts
 from gpujobs.pod.shared.decision import Thresholds, decide

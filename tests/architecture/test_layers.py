@@ -40,12 +40,14 @@ def test_training_libraries_stay_in_the_training_modules() -> None:
     users = {found.module for found in IMPORTS if layers.within(found.target, layers.TRAINING_LIBRARIES)}
     training = (
         "bases",
+        "borders",
         "calibration",
         "checkpoint",
         "export",
         "linear",
         "loop",
         "model",
+        "quantise",
         "torch_engine",
         "train",
         "vocabulary",

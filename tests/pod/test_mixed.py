@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import tiny
 
+from gpujobs.pod.borders import fit_rule
 from gpujobs.pod.dataset import Row
-from gpujobs.pod.mixed import Mixed, documents, fit_rule, writer
+from gpujobs.pod.mixed import Mixed, documents, writer
 from gpujobs.pod.segments import FULL_WEIGHT_TOKENS, Sentence
 from gpujobs.pod.shared.sentences import sentence_spans
 

@@ -188,7 +188,7 @@ def _form(report: Report) -> list[str]:
     rows = [[x["transform"].replace("_", " "), str(x["n"]), str(x["changed"]), str(x["human_to_ai"])] for x in lines]
     total = {name: sum(x[name] for x in lines) for name in ("n", "changed", "human_to_ai")}
     rows.append(["together", *(str(value) for value in total.values())])
-    about = "Human report texts, each under one transform that leaves every word as it was, or under a spelling corrector."
+    about = "Human report texts, each under one transform that leaves every word as it was, or a spelling corrector."
     columns = ("transform", "texts", "verdict changed", "human to AI or mixed")
     return ["## Formatting", "", about, "", *_table(columns, rows)]
 
