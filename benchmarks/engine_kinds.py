@@ -37,6 +37,7 @@ SHIPPED = REPOSITORY / "gpujobs" / "pod" / "shipped" / "inkcloak-small"
 ALONE = 24  # windows that are also run one by one, to see whether a batch changes a score
 SMALLEST_GROUP = 30  # texts of a source and class in the table by source
 FPR = 0.01
+REDRAWS = 500
 Logits = npt.NDArray[np.float64]
 
 
@@ -148,13 +149,18 @@ def candidates(encoder: Path, folder: Path, other: str) -> list[Engine]:
     return ours + (made if other else [])
 
 
-def judge(texts: Sequence[Text], logits: Logits) -> dict[str, Any]:
-    """AUROC and TPR of the texts' joined logits, in all and by source (a source's AI texts at the one threshold)."""
+def joined(texts: Sequence[Text], logits: Logits) -> Logits:
+    """One logit a text from those of its windows, as the scorer joins them."""
     values = iter(logits)
-    scores = np.array([join([float(next(values)) for _ in text.windows], text.windows) for text in texts])
-    labels = np.array([text.row.label for text in texts])
+    return np.array([join([float(next(values)) for _ in text.windows], text.windows) for text in texts])
+
+
+def judge(texts: Sequence[Text], logits: Logits, truth: Logits) -> dict[str, Any]:
+    """AUROC and TPR in all and by source (a source's texts at the one threshold), and what was lost against `truth`."""
+    scores, labels = joined(texts, logits), np.array([text.row.label for text in texts])
     point = tpr_at_fpr(scores, labels, FPR)
     found: dict[str, Any] = {"auroc": round(auroc(scores, labels), 4), "tpr_at_fpr_1": round(point.tpr, 4)}
+    found["tpr_change_95"] = _change(scores, joined(texts, truth), labels)
     sources = sorted({(text.row.source, text.row.label) for text in texts})
     for source, label in sources:
         of = np.array([(text.row.source, text.row.label) == (source, label) for text in texts])
@@ -162,6 +168,16 @@ def judge(texts: Sequence[Text], logits: Logits) -> dict[str, Any]:
             kind = "caught" if label else "flagged"
             found.setdefault(kind, {})[source] = round(float((scores[of] >= point.threshold).mean()), 4)
     return found
+
+
+def _change(scores: Logits, truth: Logits, labels: npt.NDArray[np.int64]) -> list[float]:
+    """95 % interval of the change in TPR at FPR 1 % against `truth`, over redrawn texts (the same for both)."""
+    rng, changes = np.random.default_rng(0), []
+    for _ in range(REDRAWS):
+        drawn = rng.integers(0, len(labels), len(labels))
+        mine, theirs = (tpr_at_fpr(of[drawn], labels[drawn], FPR).tpr for of in (scores, truth))
+        changes.append(mine - theirs)
+    return [round(float(value), 4) for value in np.percentile(changes, [2.5, 97.5])]
 
 
 def measure(engines: Sequence[Engine], texts: Sequence[Text], options: argparse.Namespace, pad: int) -> None:
@@ -190,6 +206,8 @@ def figures(engines: Sequence[Engine], texts: Sequence[Text], options: argparse.
         apart = float(np.abs(alone - engine.logits).max())
         engine.run(judged, sorted_groups(judged), pad)
         truth = engine.logits if truth is None else truth
+        if options.files:
+            np.save(options.files / f"{engine.name}.npy", engine.logits)
         off = np.abs(engine.logits - truth)
         found[engine.name] = {
             "texts_per_s": round(options.texts / wall, 1),
@@ -201,7 +219,7 @@ def figures(engines: Sequence[Engine], texts: Sequence[Text], options: argparse.
             "batch_changes_logit_by": float(f"{apart:.2g}"),
             "logit_off_mean": round(float(off.mean()), 4),
             "logit_off_max": round(float(off.max()), 4),
-            **judge(texts, engine.logits),
+            **judge(texts, engine.logits, truth),
         }
         print(engine.name, json.dumps(found[engine.name]), file=sys.stderr, flush=True)
     return found
