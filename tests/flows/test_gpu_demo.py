@@ -5,6 +5,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -29,18 +30,18 @@ def demo() -> Iterator[Product]:
         shutil.rmtree(base, ignore_errors=True)
 
 
-def inside(demo: Product, what: str) -> dict:
-    """What the loopback RunPod says of itself."""
+def director(demo: Product, method: str, path: str, body: Any = None) -> Any:
+    """What the loopback RunPod answers at its director's door."""
     address = envfile.read(demo.var / "dev.env")["RUNPOD_LOOPBACK_URL"]
-    return httpx.get(f"{address}/_control/{what}", trust_env=False).json()
+    return httpx.request(method, f"{address}/_control/{path}", json=body, trust_env=False).raise_for_status().json()
 
 
 def test_a_pasted_text_wakes_a_worker_and_gets_its_verdict(demo: Product) -> None:
-    assert inside(demo, "state")["endpoints"]["demo"]["workers"]["running"] == 0
+    assert director(demo, "GET", "state")["endpoints"]["demo"]["workers"]["running"] == 0
     visitor = Visitor(demo)
     assert visitor.check(samples.HUMAN).label == "human"
     assert visitor.check(samples.AI).label == "ai"
-    (lifetime,) = inside(demo, "bill")["lifetimes"]
+    (lifetime,) = director(demo, "GET", "bill")["lifetimes"]
     assert lifetime["gpu_nanousd"] > 0
     ((backend, status),) = demo.rows("SELECT DISTINCT backend, status FROM gpujobs_gpurun")
     assert (backend, status) == ("runpod", "succeeded")
@@ -66,3 +67,15 @@ def test_no_log_of_a_worker_has_a_text(demo: Product) -> None:
     said = "".join(path.read_text(errors="replace") for path in logs) + demo.logs()
     assert "warm: model version" in said
     assert samples.HUMAN[40:80] not in said
+
+
+def test_a_text_outlives_the_death_of_its_runpod(demo: Product) -> None:
+    """kill -9 takes queue and worker along, in mid-job; the server that follows has the same address and no job."""
+    visitor = Visitor(demo)
+    director(demo, "POST", "faults", {"fault": "done_dropped"})
+    page = visitor.post(samples.AI + " Posted while all was well.")
+    eventually(lambda: any(job["status"] == "IN_PROGRESS" for job in director(demo, "GET", "jobs")))
+    demo.kill("runpod", meanwhile=lambda: visitor.page(page))
+    assert visitor.verdict(page).label == "ai"
+    assert visitor.check(samples.HUMAN + " Posted afterwards.").label == "human"
+    assert visitor.statuses <= {200}
