@@ -56,6 +56,13 @@ def wanted(image: str = "") -> Wanted:
     )
 
 
+def masked(words: str) -> str:
+    """Without the values of RUNPOD_WORKER_ENV, which RunPod may quote when it refuses them."""
+    for value in _pairs(settings.RUNPOD_WORKER_ENV).values():
+        words = words.replace(value, "…") if value else words
+    return words
+
+
 def find(rest: RunpodRest, want: Wanted, endpoint_id: str = "") -> Found:
     """By id where settings have one, else by name. Raises NotFound and RunpodError."""
     if endpoint_id:

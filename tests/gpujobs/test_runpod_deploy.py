@@ -173,6 +173,13 @@ def test_it_says_what_is_wrong(settings: Any, name: str, value: Any, said: str) 
     assert said in refusal("--yes")
 
 
+def test_it_quotes_no_secret_that_runpod_quotes(settings: Any) -> None:
+    settings.RUNPOD_GPU_POOLS, settings.RUNPOD_WORKER_ENV = ["sesame"], ["TOKEN=sesame"]
+    said = refusal("--yes")
+    assert "unknown GPU pool …" in said
+    assert "sesame" not in said
+
+
 def test_it_tells_a_key_that_may_only_score(runpod: LoopbackRunPod, settings: Any) -> None:
     runpod.control("POST", "keys", {"key": "rpa_scores_only", "rest": False})
     settings.RUNPOD_API_KEY = "rpa_scores_only"

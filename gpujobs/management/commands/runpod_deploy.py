@@ -46,7 +46,8 @@ class Command(BaseCommand):
         except (PlanError, NotFound, NotDone) as error:
             raise CommandError(str(error)) from None
         except RunpodError as error:
-            raise CommandError("\n".join([str(error), *filter(None, [FIXES.get(error.code)])])) from None
+            said = endpoints.masked(str(error))
+            raise CommandError("\n".join([said, *filter(None, [FIXES.get(error.code)])])) from None
         finally:
             rest.close()
 
