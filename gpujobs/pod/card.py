@@ -67,11 +67,13 @@ generators.
 
 
 def baseline_figures(rows: Sequence[Row], scores: Mapping[str, float]) -> dict[str, float | int | None]:
-    """AUROC and TPR at FPR 1 % and 5 % (threshold on these rows) of stored baseline scores; None where
-    undefined.
+    """AUROC and TPR at FPR 1 % and 5 % (threshold on these rows) of stored baseline scores; None where undefined.
+
+    Rows in which the reading rules of the training's day found no prose have no score and are left out.
     """
-    values, labels = [scores[row.id] for row in rows], [row.label for row in rows]
-    figures: dict[str, float | int | None] = {"n": len(rows)}
+    scored = [row for row in rows if row.id in scores]
+    values, labels = [scores[row.id] for row in scored], [row.label for row in scored]
+    figures: dict[str, float | int | None] = {"n": len(scored)}
     try:
         figures["auroc"] = round(auroc(values, labels), 5)
         figures["tpr_at_fpr_1"] = round(tpr_at_fpr(values, labels, 0.01).tpr, 5)

@@ -14,7 +14,8 @@ from gpujobs.pod.shared.decision import Thresholds, decide
 
 CAPS = (0.005, 0.01, 0.05)
 DOCUMENT_SHARE_OF_CAP = 0.7  # of the false positives allowed; windows alone may add the rest
-SMALLEST_GROUP = 40  # human texts; smaller groups are judged only within their whole
+SMALLEST_GROUP = 100  # human texts of a source or genre; smaller ones are judged only within their whole
+POOLED = ("all", "part ")  # groups that stand for what customers send
 HIGHEST = 0.9999
 # Document thresholds never go below these, however well a language's texts happen to separate: its evidence may be a
 # few sources, and a verdict on a probability below them would be hard to explain.
@@ -34,25 +35,23 @@ class Scored:
 def choose(texts: Sequence[Scored], cap: float, *, lowest: float = 0.0) -> Thresholds:
     """The lowest document threshold, then the lowest window threshold, that keep every group's human texts under cap.
 
-    A group of n human texts may have floor(cap * (n + 1)) - 1 flagged, the split conformal bound: the next text of the
-    group is flagged with a chance of at most `cap` (Vovk et al. 2005; Angelopoulos and Bates 2023, section 1). One
-    flagged text alone never decides for a small group, for which the bound can't be had. The document threshold is
-    `lowest` at least. Raises ValueError when the human texts are too few.
+    Pooled groups (POOLED) of n human texts may have floor(cap * (n + 1)) - 1 flagged, the split conformal bound: the
+    next text of the group is flagged with a chance of at most `cap` (Vovk et al. 2005; Angelopoulos and Bates 2023,
+    section 1); where that is below none they are too few to say anything. Other groups, sources and genres of
+    SMALLEST_GROUP texts and more, may have floor(cap * (n + 1)), or two, so that a single odd text doesn't decide for
+    everybody. The document threshold is `lowest` at least. Raises ValueError when the human texts are too few.
     """
     human = [t for t in texts if not t.label]
     if len(human) * cap < 1:
         raise ValueError(f"{len(human)} human texts are too few for a cap of {cap:g}")
     sizes = Counter(group for t in human for group in t.groups)
+    allowed = _allowed(sizes, cap)
+    by_document = {group: math.ceil(k * DOCUMENT_SHARE_OF_CAP) for group, k in allowed.items()}
     # With windows out of the way first: a threshold above 1 flags none.
-    document = _lowest(
-        human,
-        [t.probability for t in human],
-        lambda t: Thresholds(t, 2.0),
-        _allowed(sizes, cap * DOCUMENT_SHARE_OF_CAP),
-    )
+    document = _lowest(human, [t.probability for t in human], lambda t: Thresholds(t, 2.0), by_document)
     document = max(document, lowest)
     peaks = [w.probability for t in human for w in t.windows if w.probability >= document]
-    window = _lowest(human, [document, *peaks], lambda t: Thresholds(document, t), _allowed(sizes, cap))
+    window = _lowest(human, [document, *peaks], lambda t: Thresholds(document, t), allowed)
     return Thresholds(document, window)
 
 
@@ -62,7 +61,15 @@ def flagged(texts: Iterable[Scored], thresholds: Thresholds) -> list[bool]:
 
 
 def _allowed(sizes: Counter[str], cap: float) -> dict[str, int]:
-    return {group: max(1, math.floor(cap * (n + 1)) - 1) for group, n in sizes.items() if n >= SMALLEST_GROUP}
+    most = {group: _most(group, n, cap) for group, n in sizes.items()}
+    return {group: k for group, k in most.items() if k >= 0}
+
+
+def _most(group: str, n: int, cap: float) -> int:
+    """How many of a group's n texts may be flagged; negative where the group is too small to say."""
+    if group.startswith(POOLED):
+        return math.floor(cap * (n + 1)) - 1
+    return max(2, math.floor(cap * (n + 1))) if n >= SMALLEST_GROUP else -1
 
 
 def _lowest(
