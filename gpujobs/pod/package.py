@@ -41,7 +41,7 @@ DEFAULT_MAX_FPR = 0.01
 MIN_WORDS = 50
 BANDS = ((50, 99), (100, 199), (200, 100_000))  # words; lengths with thresholds of their own
 PACKAGE_IDS = "pk-"  # ids of the corpus that is rebuilt from packages
-# Human development texts behind a band's thresholds. With fewer a single odd text decides: on 350 texts the strictest cap
+# Human development texts behind a band's thresholds. With fewer a single odd text decides: on 350 the strictest cap
 # of long texts caught 20 % of AI texts, where the threshold of all lengths catches 60 %.
 SMALLEST_BAND = 1000
 WORD_RANGES = ((50, 100_000), (50, 99), (100, 199), (200, 399), (400, 100_000))

@@ -56,9 +56,7 @@ def form(judge: Judge, human: Sequence[Row], most: int | None) -> list[dict[str,
     names = list(FORM)
     turns = [names[place % len(names)] for place in range(len(rows))]
     before = judge.judge([(row.text, row.language) for row in rows], "form, before")
-    texts = [
-        (changed(FORM[name], name, row), row.language) for name, row in zip(turns, rows, strict=True)
-    ]
+    texts = [(changed(FORM[name], name, row), row.language) for name, row in zip(turns, rows, strict=True)]
     after = judge.judge(texts, "form, after")
     lines = []
     for name in names:
