@@ -16,7 +16,7 @@ urlpatterns = [
     path("how-it-works/", about.how_it_works, name="how_it_works"),
     path("accuracy/", accuracy.show, name="accuracy"),
     path("accuracy/report.json", accuracy.report_json, name="accuracy_report"),
-    path("accuracy/<str:version>/<str:name>.svg", accuracy.plot, name="accuracy_plot"),
+    path("accuracy/<version>/<name>.svg", accuracy.plot, name="accuracy_plot"),
     path("privacy/", about.privacy, name="privacy"),
     path("theme", about.theme, name="theme"),
 ]
