@@ -85,15 +85,20 @@ def rate_card(
     """
     fitting = [
         card
-        for card in manifest.get("rate_card", [])
+        for card in cards_under(manifest, float(cap))
         if card["language"] == language
         and card["genre"] in (ANY_GENRE, genre)
         and card["words"][0] <= words <= card["words"][1]
-        and float(card.get("max_fpr", manifest["default_max_fpr"])) == float(cap)
     ]
     return min(
         fitting, key=lambda card: (card["genre"] == ANY_GENRE, card["words"][1] - card["words"][0]), default=None
     )
+
+
+def cards_under(manifest: dict[str, Any], cap: float) -> list[dict[str, Any]]:
+    """The rate card's lines that were counted under this cap; a line of an older model is of its default cap."""
+    default = manifest.get("default_max_fpr")
+    return [card for card in manifest.get("rate_card", []) if float(card.get("max_fpr", default)) == cap]
 
 
 def record(submission: Submission, answer: TextOut, response: ScoreResponse, *, tier: str, now: datetime) -> Verdict:

@@ -9,7 +9,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST, require_safe
 
 from detector import intake
-from detector.verdicts import ANY_GENRE
+from detector.verdicts import ANY_GENRE, cards_under
 from detector.views.offer import caps_of, champion
 
 THEME_COOKIE = "theme"
@@ -34,12 +34,8 @@ def how_it_works(request: HttpRequest) -> HttpResponse:
 
 def _rates(manifest: dict[str, Any]) -> list[dict[str, Any]]:
     """The rate card's lines over all genres under the default cap."""
-    default = float(manifest["default_max_fpr"])
-    return [
-        card
-        for card in manifest.get("rate_card", [])
-        if card["genre"] == ANY_GENRE and float(card.get("max_fpr", default)) == default
-    ]
+    lines = cards_under(manifest, float(manifest["default_max_fpr"]))
+    return [card for card in lines if card["genre"] == ANY_GENRE]
 
 
 @require_safe

@@ -96,7 +96,8 @@ class Loop:
         every = self.recipe.training.evaluate_steps
         if self._step % LOG_STEPS == 0:
             self.log({"step": self._step, "loss": round(loss, 5), "cpu_hours": round(self._seconds / 3600, 3)})
-        if evaluate and every and self._step % every == 0:
+        # The last step is left to the caller, who looks at the finished detector anyway.
+        if evaluate and every and self._step % every == 0 and self._step < self.recipe.training.steps:
             self.log({"step": self._step, **self._with_average(evaluate)})
 
     def log(self, record: dict[str, Any]) -> None:
