@@ -10,7 +10,7 @@ SUBMISSIONS = 2  # at most: a hand-over in doubt is repeated once, under the nex
 def settle(request: ScoreRequest, response: ScoreResponse, submissions: int = SUBMISSIONS) -> ScoreResponse:
     """The answer under the attempt that the caller asked with, whichever submission of the batch it belongs to.
 
-    For who polls later: `settle(request, backend.poll(id).response)`. Raises ContractError as `check` does.
+    Raises ContractError as `check` does.
     """
     ours = range(request.attempt, request.attempt + submissions)
     same = replace(response, attempt=request.attempt) if response.attempt in ours else response

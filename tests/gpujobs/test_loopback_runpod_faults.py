@@ -14,19 +14,6 @@ pytest_plugins = ["tests.loopback.runpod.fixtures"]
 OK = '{"output": {"ok": true}}'
 
 
-@pytest.fixture
-def endpoint(runpod: LoopbackRunPod) -> str:
-    return runpod.played()
-
-
-def running(runpod: LoopbackRunPod, endpoint: str) -> tuple[str, str]:
-    """(worker, job), the job taken."""
-    job = runpod.run(endpoint, {"text": "x"})
-    worker = runpod.worker(endpoint)
-    assert runpod.take(endpoint, worker).json()["id"] == job
-    return worker, job
-
-
 def submit(runpod: LoopbackRunPod, endpoint: str, **options) -> httpx.Response:
     return runpod.call("POST", f"/v2/{endpoint}/run", {"input": 1}, **options)
 
@@ -115,7 +102,7 @@ def test_status_may_be_404_early(runpod, endpoint, forget) -> None:
 @pytest.mark.parametrize("name", ["RUNNING", "PONDERING"])
 def test_status_may_have_an_unknown_name(runpod, endpoint, name) -> None:
     runpod.fault("status_named", status=name)
-    worker, job = running(runpod, endpoint)
+    worker, job = runpod.running(endpoint)
     assert runpod.status(endpoint, job)["status"] == name
     runpod.done(endpoint, worker, job, OK)
     assert runpod.status(endpoint, job)["status"] == "COMPLETED"
@@ -123,7 +110,7 @@ def test_status_may_have_an_unknown_name(runpod, endpoint, name) -> None:
 
 def test_progress_may_come_after_the_end(runpod: LoopbackRunPod, endpoint: str) -> None:
     runpod.fault("progress_after_done", output="half")
-    worker, job = running(runpod, endpoint)
+    worker, job = runpod.running(endpoint)
     runpod.done(endpoint, worker, job, OK)
     seen = [runpod.status(endpoint, job) for _ in range(3)]
     assert [each["status"] for each in seen] == ["COMPLETED", "IN_PROGRESS", "COMPLETED"]
@@ -133,7 +120,7 @@ def test_progress_may_come_after_the_end(runpod: LoopbackRunPod, endpoint: str) 
 def test_an_output_may_be_anything(runpod: LoopbackRunPod, endpoint: str) -> None:
     runpod.fault("output_replaced", output={"texts": []})
     runpod.fault("output_replaced", raw='{"probability": NaN}')
-    worker, job = running(runpod, endpoint)
+    worker, job = runpod.running(endpoint)
     runpod.done(endpoint, worker, job, OK)
     assert runpod.status(endpoint, job)["output"] == {"texts": []}
     text = runpod.call("GET", f"/v2/{endpoint}/status/{job}").text
@@ -147,7 +134,7 @@ def test_an_output_may_be_anything(runpod: LoopbackRunPod, endpoint: str) -> Non
 @pytest.mark.parametrize("status", [400, 429, 500])
 def test_job_done_may_be_refused(runpod, endpoint, status) -> None:
     runpod.fault("done_refused", status=status)
-    worker, job = running(runpod, endpoint)
+    worker, job = runpod.running(endpoint)
     assert runpod.done(endpoint, worker, job, OK).status_code == status
     assert runpod.status(endpoint, job)["status"] == "IN_PROGRESS"
     assert runpod.done(endpoint, worker, job, OK).status_code == 200  # the SDK tries a 5xx again
@@ -156,7 +143,7 @@ def test_job_done_may_be_refused(runpod, endpoint, status) -> None:
 
 def test_a_result_may_be_dropped(runpod: LoopbackRunPod, endpoint: str) -> None:
     runpod.fault("done_dropped")
-    worker, job = running(runpod, endpoint)
+    worker, job = runpod.running(endpoint)
     assert runpod.done(endpoint, worker, job, OK).status_code == 200
     assert runpod.status(endpoint, job)["status"] == "IN_PROGRESS"
     runpod.advance(300)
@@ -208,6 +195,6 @@ def test_a_worker_may_crash_at_work(runpod: LoopbackRunPod, endpoint: str) -> No
 def test_a_stop_signal_may_be_lost(runpod: LoopbackRunPod, endpoint: str) -> None:
     runpod.control("POST", f"endpoints/{endpoint}/habits", {"take_hold_real_seconds": 0.1})
     runpod.fault("stop_signal_lost")
-    worker, job = running(runpod, endpoint)
+    worker, job = runpod.running(endpoint)
     runpod.call("POST", f"/v2/{endpoint}/cancel/{job}")
     assert runpod.as_worker("GET", f"/v2/{endpoint}/job-stop/{worker}?gpu=x").status_code == 204

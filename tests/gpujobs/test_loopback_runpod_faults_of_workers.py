@@ -9,19 +9,6 @@ pytest_plugins = ["tests.loopback.runpod.fixtures"]
 OK = '{"output": {"ok": true}}'
 
 
-@pytest.fixture
-def endpoint(runpod: LoopbackRunPod) -> str:
-    return runpod.played()
-
-
-def running(runpod: LoopbackRunPod, endpoint: str) -> tuple[str, str]:
-    """(worker, job), the job taken."""
-    job = runpod.run(endpoint, {"text": "x"})
-    worker = runpod.worker(endpoint)
-    assert runpod.take(endpoint, worker).json()["id"] == job
-    return worker, job
-
-
 def phases(runpod: LoopbackRunPod, endpoint: str) -> list[str]:
     return [worker["phase"] for worker in runpod.workers(endpoint)]
 
@@ -52,7 +39,7 @@ def test_a_start_may_be_cold(runpod, endpoint, seconds) -> None:
 
 
 def test_max_workers_may_be_0(runpod: LoopbackRunPod, endpoint: str) -> None:
-    worker, _ = running(runpod, endpoint)
+    worker, _ = runpod.running(endpoint)
     runpod.fault("max_workers_zero", where={"endpoint": endpoint})
     assert runpod.call("GET", f"/v2/serverless/{endpoint}").json()["workers"]["max"] == 0
     assert worker in [each["id"] for each in runpod.workers(endpoint)]  # it finishes what it has
@@ -64,7 +51,7 @@ def test_max_workers_may_be_0(runpod: LoopbackRunPod, endpoint: str) -> None:
 
 def test_an_idle_worker_may_go_on_costing(runpod: LoopbackRunPod, endpoint: str) -> None:
     runpod.fault("worker_stop_ignored")
-    worker, job = running(runpod, endpoint)
+    worker, job = runpod.running(endpoint)
     runpod.done(endpoint, worker, job, OK)
     runpod.advance(3600)
     assert phases(runpod, endpoint) == ["READY"]

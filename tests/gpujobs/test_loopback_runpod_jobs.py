@@ -13,19 +13,6 @@ pytest_plugins = ["tests.loopback.runpod.fixtures"]
 OK = '{"output": {"ok": true}}'
 
 
-@pytest.fixture
-def endpoint(runpod: LoopbackRunPod) -> str:
-    return runpod.played()
-
-
-def running(runpod: LoopbackRunPod, endpoint: str, **more) -> tuple[str, str]:
-    """(worker, job), the job taken."""
-    job = runpod.run(endpoint, {"text": "x"}, **more)
-    worker = runpod.worker(endpoint)
-    assert runpod.take(endpoint, worker).json() == {"id": job, "input": {"text": "x"}}
-    return worker, job
-
-
 def test_it_takes_a_job_from_queue_to_end(runpod: LoopbackRunPod, endpoint: str) -> None:
     job = runpod.run(endpoint, {"text": "x"})
     assert runpod.status(endpoint, job) == {"id": job, "status": "IN_QUEUE"}
@@ -65,14 +52,14 @@ def test_it_hands_out_batches_and_keeps_the_order(runpod: LoopbackRunPod, endpoi
     ],
 )
 def test_it_reads_results_as_the_real_one(runpod, endpoint, body, status, error, output) -> None:
-    worker, job = running(runpod, endpoint)
+    worker, job = runpod.running(endpoint)
     runpod.done(endpoint, worker, job, body)
     seen = runpod.status(endpoint, job)
     assert (seen["status"], seen.get("error"), seen.get("output", "absent")) == (status, error, output)
 
 
 def test_it_ignores_what_comes_after_the_end(runpod: LoopbackRunPod, endpoint: str) -> None:
-    worker, job = running(runpod, endpoint)
+    worker, job = runpod.running(endpoint)
     runpod.done(endpoint, worker, job, '{"status": "IN_PROGRESS", "output": "half"}')
     assert runpod.status(endpoint, job)["output"] == "half"
     for body in (OK, '{"status": "IN_PROGRESS", "output": "late"}', '{"output": "second"}'):
@@ -81,13 +68,13 @@ def test_it_ignores_what_comes_after_the_end(runpod: LoopbackRunPod, endpoint: s
 
 
 def test_it_refuses_a_result_that_is_no_json(runpod: LoopbackRunPod, endpoint: str) -> None:
-    worker, job = running(runpod, endpoint)
+    worker, job = runpod.running(endpoint)
     assert runpod.done(endpoint, worker, job, '{"output": NaN}').status_code == 400
     assert runpod.status(endpoint, job)["status"] == "IN_PROGRESS"
 
 
 def test_it_streams_each_chunk_once(runpod: LoopbackRunPod, endpoint: str) -> None:
-    worker, job = running(runpod, endpoint)
+    worker, job = runpod.running(endpoint)
     path = f"/v2/{endpoint}/job-stream/{worker}/{job}?gpu=x"
     runpod.as_worker("POST", path, '{"output": 1}')
     runpod.as_worker("POST", path, '{"output": 2}')
@@ -97,7 +84,7 @@ def test_it_streams_each_chunk_once(runpod: LoopbackRunPod, endpoint: str) -> No
 
 
 def test_it_cancels_in_the_queue_and_at_work(runpod: LoopbackRunPod, endpoint: str) -> None:
-    worker, first = running(runpod, endpoint)
+    worker, first = runpod.running(endpoint)
     second = runpod.run(endpoint, 2)
     for job in (first, second):
         answer = runpod.call("POST", f"/v2/{endpoint}/cancel/{job}").json()
@@ -108,7 +95,7 @@ def test_it_cancels_in_the_queue_and_at_work(runpod: LoopbackRunPod, endpoint: s
 
 
 def test_it_times_out_and_tells_the_worker(runpod: LoopbackRunPod, endpoint: str) -> None:
-    worker, job = running(runpod, endpoint, policy={"executionTimeout": 5000})
+    worker, job = runpod.running(endpoint, policy={"executionTimeout": 5000})
     runpod.advance(4)
     assert runpod.status(endpoint, job)["status"] == "IN_PROGRESS"
     runpod.advance(1)
@@ -118,7 +105,7 @@ def test_it_times_out_and_tells_the_worker(runpod: LoopbackRunPod, endpoint: str
 
 
 def test_it_retries_only_what_failed(runpod: LoopbackRunPod, endpoint: str) -> None:
-    worker, job = running(runpod, endpoint)
+    worker, job = runpod.running(endpoint)
     assert runpod.call("POST", f"/v2/{endpoint}/retry/{job}").status_code == 400
     runpod.done(endpoint, worker, job, '{"error": "m", "output": 1}')
     assert runpod.call("POST", f"/v2/{endpoint}/retry/{job}").json() == {"id": job, "status": "IN_QUEUE"}
@@ -127,7 +114,7 @@ def test_it_retries_only_what_failed(runpod: LoopbackRunPod, endpoint: str) -> N
 
 
 def test_it_purges_what_waits(runpod: LoopbackRunPod, endpoint: str) -> None:
-    _, taken = running(runpod, endpoint)
+    _, taken = runpod.running(endpoint)
     waiting = [runpod.run(endpoint, number) for number in range(2)]
     assert runpod.call("POST", f"/v2/{endpoint}/purge-queue").json() == {"removed": 2, "status": "completed"}
     assert [runpod.status(endpoint, job)["status"] for job in (taken, *waiting)] == [
@@ -145,7 +132,7 @@ def known(runpod: LoopbackRunPod, endpoint: str, job: str) -> bool:
 
 
 def test_it_keeps_a_result_for_half_an_hour(runpod: LoopbackRunPod, endpoint: str) -> None:
-    worker, job = running(runpod, endpoint)
+    worker, job = runpod.running(endpoint)
     runpod.done(endpoint, worker, job, OK)
     runpod.advance(1790)
     assert known(runpod, endpoint, job)
@@ -154,7 +141,7 @@ def test_it_keeps_a_result_for_half_an_hour(runpod: LoopbackRunPod, endpoint: st
 
 
 def test_it_shortens_retention_when_asked(runpod: LoopbackRunPod, endpoint: str) -> None:
-    worker, job = running(runpod, endpoint)
+    worker, job = runpod.running(endpoint)
     runpod.done(endpoint, worker, job, OK)
     assert runpod.call("GET", f"/v2/{endpoint}/status/{job}?ttl=5000").status_code == 200
     runpod.advance(5)
@@ -240,7 +227,7 @@ def test_it_limits_rates_and_lets_go_again(runpod: LoopbackRunPod, endpoint: str
 
 def test_running_workers_raise_a_rate(runpod: LoopbackRunPod, endpoint: str) -> None:
     runpod.control("POST", f"endpoints/{endpoint}/rates", {"op": "status", "most": 1, "per_worker": 3})
-    _, job = running(runpod, endpoint)
+    _, job = runpod.running(endpoint)
     path = f"/v2/{endpoint}/status/{job}"
     assert [runpod.call("GET", path).status_code for _ in range(4)] == [200, 200, 200, 429]
 

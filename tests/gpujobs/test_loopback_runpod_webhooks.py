@@ -15,11 +15,6 @@ pytest_plugins = ["tests.loopback.runpod.fixtures"]
 OK = '{"output": {"ok": true}}'
 
 
-@pytest.fixture
-def endpoint(runpod: LoopbackRunPod) -> str:
-    return runpod.played()
-
-
 class Receiver(http.server.ThreadingHTTPServer):
     """Writes down what it gets; answers 500 so often, then 200."""
 

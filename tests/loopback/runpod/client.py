@@ -156,6 +156,14 @@ class Director:
         """One job for that worker."""
         return self.as_worker("GET", f"/v2/{endpoint}/job-take/{worker}?gpu=x&job_in_progress=0")
 
+    def running(self, endpoint: str, **more: Any) -> tuple[str, str]:
+        """(worker, job): a job that the test's worker has taken."""
+        job = self.run(endpoint, {"text": "x"}, **more)
+        worker = self.worker(endpoint)
+        taken = self.take(endpoint, worker).json()
+        assert taken == {"id": job, "input": {"text": "x"}}
+        return worker, job
+
     def done(self, endpoint: str, worker: str, job: str, body: str) -> httpx.Response:
         """That worker's result, as JSON text."""
         path = f"/v2/{endpoint}/job-done/{worker}/{job}?gpu=x&isStream=false"
