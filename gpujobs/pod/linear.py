@@ -5,6 +5,7 @@ May be imported by: train.py. Imports: scikit-learn, scipy (extra `train`).
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +15,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_union
 
 from gpujobs.pod import genre_model
+from gpujobs.pod.crops import augment
 from gpujobs.pod.dataset import Row
 from gpujobs.pod.genre_model import GenreModel
 from gpujobs.pod.genres import genre
@@ -25,8 +27,9 @@ BASELINE_FEATURES = 300_000  # of each kind, the most frequent ones
 
 
 def fit_ngrams(rows: Sequence[Row], knobs: NgramKnobs, seed: int) -> NgramModel:
-    """The hashed n-gram model on whole training texts, both classes weighing the same."""
+    """The hashed n-gram model on whole training texts and attacked copies of some, both classes weighing the same."""
     frequent = frequent_words(rows, knobs.frequent_words)
+    rows = [*rows, *attacked(rows, knobs.augment_share, seed)]
     counts = [count(row.text, knobs.bits, frequent) for row in rows]
     kinds = range(len(counts[0]))
     idf = np.stack([_idf([c[kind] for c in counts], knobs.bits) for kind in kinds])
@@ -56,6 +59,13 @@ def fit_genres(rows: Sequence[Row], seed: int) -> GenreModel:
     if len(names) == 2:  # scikit-learn keeps one row for two classes
         weights, bias = np.concatenate([-weights, weights]), np.concatenate([-bias, bias])
     return GenreModel(names, weights, bias, idf)
+
+
+def attacked(rows: Sequence[Row], share: float, seed: int) -> list[Row]:
+    """A share of the rows as one of the attacks that reading doesn't undo leaves them."""
+    rng = np.random.default_rng(seed)
+    chosen = [row for row in sorted(rows, key=lambda row: row.id) if rng.random() < share]
+    return [replace(row, text=augment(row.text, rng, row.language)) for row in chosen]
 
 
 def frequent_words(rows: Sequence[Row], number: int) -> frozenset[str]:

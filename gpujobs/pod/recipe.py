@@ -36,6 +36,7 @@ class DataKnobs:
     spanish_share: float  # of all crops
     augment_share: float  # crops that get one of the attacks that reading doesn't undo
     splice_share: float  # crops made of human and AI sentences in turn, for the token head (0 = none)
+    splice_words: tuple[int, int]  # shortest and longest of these: a change needs words on both sides
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,7 @@ class NgramKnobs:
 
     bits: int  # 2 ** bits weights of each kind
     frequent_words: int  # that stay words in outlines (0 = no outlines)
+    augment_share: float  # training texts that are read a second time as an attack leaves them
     inverse_regularisation: float  # scikit-learn's C
 
 
@@ -91,6 +93,7 @@ def read_recipe(path: Path) -> Recipe:
     tables = tomllib.loads(path.read_text(encoding="utf-8"))
     model, data = tables["model"], tables["data"]
     model["lora_targets"] = tuple(model["lora_targets"])
-    data["files"], data["crop_words"] = tuple(data["files"]), tuple(data["crop_words"])
+    for name in ("files", "crop_words", "splice_words"):
+        data[name] = tuple(data[name])
     knobs = ModelKnobs(**model), DataKnobs(**data), TrainingKnobs(**tables["training"])
     return Recipe(*knobs, ngrams=NgramKnobs(**tables["ngrams"]))
