@@ -4,6 +4,7 @@ import logging
 from datetime import datetime
 
 from django.db import transaction
+from django.db.models import F
 
 from billing import quota
 from detector import verdicts, wakeups
@@ -59,18 +60,19 @@ def _finish(
         mine = Submission.objects.filter(pk=submission.pk, run=run)
         if not advance(mine, Submission.Status.DONE, finished_at=now):
             return  # deleted, overdue, or collected by somebody else
-        verdicts.record(submission, answer, response, tier=tier, now=now)
+        verdicts.record(submission, answer, response, tier=tier, degraded=run.degraded, now=now)
         if submission.reservation is not None:
             quota.settle(submission.reservation)
     wakeups.announce(submission.pk)
 
 
 def _try_again(submission: Submission, run: GpuRun, *, now: datetime) -> None:
-    if submission.attempts >= MAX_ATTEMPTS:
+    if submission.attempts >= MAX_ATTEMPTS and run.failure_code not in backends.NOT_TRIED:
         give_up(submission, run.failure_code or NO_VERDICT, now=now)
         return
     mine = Submission.objects.filter(pk=submission.pk, run=run)
-    if advance(mine, Submission.Status.QUEUED, run=None):
+    uncounted = {"attempts": F("attempts") - 1} if run.failure_code in backends.NOT_TRIED else {}
+    if advance(mine, Submission.Status.QUEUED, run=None, **uncounted):
         wakeups.queue_has_work()
 
 

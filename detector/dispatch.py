@@ -6,12 +6,12 @@ from datetime import datetime
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
-from detector import batching, collect, wakeups
+from detector import batching, collect, verdicts, wakeups
 from detector.models import Submission
-from gpujobs import backends, registry, runs, scoring
+from gpujobs import backends, registry, routing, runs, scoring
 from gpujobs.backends import Backend, BackendError, Order
 from gpujobs.models import GpuRun
 from gpujobs.pod.contract import ScoreRequest, TextIn
@@ -22,28 +22,34 @@ from inkcloak.lifecycle import advance
 log = logging.getLogger(__name__)
 
 CLAIM_ROWS = 128  # looked at per batch; more would lock rows that this batch cannot take
+COUNTED_ROWS = 2000  # of the queue, to see how much work waits; so many texts wake a GPU whatever their length
 SWEEP_ROWS = 200
 LOCAL = "local"  # the backend of this machine: it has one batch at a time, by itself
 LEAST_SECONDS = 5.0  # that a batch gets, however late its texts are
 
 
 def warm_up() -> None:
-    """Has the backend load the model in service, so that the first check does not wait for it."""
+    """Has this machine load the model that it scores with, so that the first check does not wait for it."""
     try:
-        backends.get(settings.SCORING_BACKEND).warm(registry.resolve().pk)
+        version = registry.resolve()
+        stand_in = registry.stand_in(routing.CPU)
+        backends.get(LOCAL).warm((stand_in[1] if stand_in else version).pk)
     except (BackendError, DomainError) as error:  # the first check will say so again, on its run
         log.error("not warm: %s", error)
 
 
 def next_batch(*, now: datetime, backend: Backend | None = None) -> bool:
-    """Claims one batch, has it scored and stores what came back. False when nothing was waiting.
+    """Claims one batch for a backend (this machine's unless given), has it scored and stores what came back.
 
-    backend: the one of the settings unless given.
+    False when nothing was waiting for it: no rows, or the policy gives them to another tier.
     """
-    backend = backend or backends.get(settings.SCORING_BACKEND)
+    backend = backend or backends.get(LOCAL)
+    route = routing.now_open(now=now, waiting_characters=_waiting_characters)
+    if not route.takes(backend.tier):
+        return False
     if backend.name != LOCAL and runs.in_flight(backend.name) >= settings.RUNS_IN_FLIGHT:
         return False  # the end of one of them wakes us again
-    claimed = claim(backend=backend.name, now=now)
+    claimed = claim(backend=backend.name, tier=backend.tier, now=now, degraded=route.degraded)
     if claimed is None:
         return False
     run, submissions = claimed
@@ -84,26 +90,58 @@ def _order(submissions: list[Submission], now: datetime) -> Order:
 
 
 @transaction.atomic
-def claim(*, backend: str, now: datetime) -> tuple[GpuRun, list[Submission]] | None:
+def claim(
+    *, backend: str, now: datetime, tier: str = routing.CPU, degraded: bool = False
+) -> tuple[GpuRun, list[Submission]] | None:
     """Takes the next batch of queued rows into a new run; rows that another worker holds are skipped."""
-    queued = Submission.objects.filter(status=Submission.Status.QUEUED).order_by("lane", "accepted_at")
-    rows = list(queued.select_for_update(skip_locked=True, of=("self",))[:CLAIM_ROWS])
+    rows = _for_tier(list(_queued().select_for_update(skip_locked=True, of=("self",))[:CLAIM_ROWS]), tier)
     by_id = {row.pk: row for row in rows}
     waiting = [batching.Waiting(row.pk, row.model_version_id, row.characters, row.attempts, row.lane) for row in rows]
     limits = batching.CPU if backend == LOCAL else batching.GPU
     chosen = [by_id[text.id] for text in batching.pack(waiting, limits)]  # type: ignore[index]
     if not chosen:
         return None
-    run = runs.open_run(backend=backend, model_version=chosen[0].model_version, texts=len(chosen), now=now)
+    run = runs.open_run(
+        backend=backend,
+        model_version=chosen[0].model_version,
+        texts=len(chosen),
+        now=now,
+        degraded=degraded,
+    )
     ids = [row.pk for row in chosen]
     advance(
         Submission.objects.filter(pk__in=ids),
         Submission.Status.SCORING,
         run=run,
+        model_version=run.model_version,
         dispatched_at=now,
         attempts=F("attempts") + 1,
     )
     return run, chosen
+
+
+def _queued() -> QuerySet[Submission]:
+    """What waits, the most urgent first."""
+    return Submission.objects.filter(status=Submission.Status.QUEUED).order_by("lane", "accepted_at")
+
+
+def _waiting_characters(limit: int) -> int:
+    """Of all that waits, as far as it matters against `limit`: a long queue is not read through."""
+    head = list(_queued().values_list("characters", flat=True)[:COUNTED_ROWS])
+    return limit if len(head) == COUNTED_ROWS else sum(head)
+
+
+def _for_tier(rows: list[Submission], tier: str) -> list[Submission]:
+    """The rows with the model that this tier scores with; without those whose language or cap it cannot judge."""
+    found = registry.stand_in(tier)
+    if found is None:
+        return rows
+    version, other = found
+    mine = [row for row in rows if row.model_version_id != version or verdicts.can_judge(other.manifest, row)]
+    for row in mine:
+        if row.model_version_id == version:
+            row.model_version = other
+    return mine
 
 
 def request_for(run: GpuRun, submissions: list[Submission]) -> ScoreRequest:

@@ -24,6 +24,7 @@ def answer(submission: Submission) -> dict[str, Any]:
         "characters": submission.characters,
         "scored_characters": verdict.scored_characters,
         "tier": verdict.tier,
+        "degraded": verdict.degraded,
         "model": submission.model_version.name,
         "model_version": verdict.model_version_id,
         "normaliser_version": verdict.normaliser_version,

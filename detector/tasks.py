@@ -9,8 +9,10 @@ from django.conf import settings
 from django.utils import timezone
 
 from detector import dispatch, retention
+from gpujobs import backends
 
 SCORE_QUEUE = "score"
+RUNPOD = "runpod"
 
 
 @worker_ready.connect
@@ -22,8 +24,16 @@ def _warm_up(sender: Any, **_kwargs: Any) -> None:
 
 @shared_task
 def dispatch_queued() -> None:
-    """Scores until nothing waits. Twice is harmless: each batch is claimed by one worker."""
+    """Scores on this machine until nothing waits for it. Twice is harmless: each batch is claimed by one worker."""
     while dispatch.next_batch(now=timezone.now()):
+        pass
+
+
+@shared_task
+def dispatch_gpu() -> None:
+    """Hands batches to the rented GPU while the policy gives it any. Twice is harmless, as above."""
+    backend = backends.get(RUNPOD)
+    while dispatch.next_batch(now=timezone.now(), backend=backend):
         pass
 
 

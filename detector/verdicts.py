@@ -54,6 +54,12 @@ def caps(manifest: dict[str, Any], language: str | None = None) -> list[str]:
     return sorted({cap for table in tables for cap in table}, key=float)
 
 
+def can_judge(manifest: dict[str, Any], submission: Submission) -> bool:
+    """Whether this model has measured thresholds for the submission's language and cap."""
+    cap = submission.max_fpr or f"{manifest['default_max_fpr']:g}"
+    return cap in manifest["thresholds"].get(submission.language, {})
+
+
 def judge(
     reading: prose.Reading, answer: TextOut, manifest: dict[str, Any], *, language: str, max_fpr: str = ""
 ) -> Judgement:
@@ -101,7 +107,15 @@ def cards_under(manifest: dict[str, Any], cap: float) -> list[dict[str, Any]]:
     return [card for card in manifest.get("rate_card", []) if float(card.get("max_fpr", default)) == cap]
 
 
-def record(submission: Submission, answer: TextOut, response: ScoreResponse, *, tier: str, now: datetime) -> Verdict:
+def record(
+    submission: Submission,
+    answer: TextOut,
+    response: ScoreResponse,
+    *,
+    tier: str,
+    now: datetime,
+    degraded: bool = False,
+) -> Verdict:
     """Writes the verdict of a scored submission."""
     reading = prose.read(submission.text)
     manifest = submission.model_version.manifest
@@ -119,6 +133,7 @@ def record(submission: Submission, answer: TextOut, response: ScoreResponse, *, 
         normaliser_version=response.normaliser_version,
         max_fpr=judged.max_fpr,
         tier=tier,
+        degraded=degraded,
         **_reading_fields(submission, reading, now),
     )
 

@@ -24,9 +24,13 @@ HINT_TIMEOUT_SECONDS = 2
 
 
 def queue_has_work() -> None:
-    """Wakes a scoring worker. While the broker is away the rows wait for the sweep."""
+    """Wakes the scoring workers; which of them may take what waits, the policy says. While the broker is away the
+    rows wait for the sweep.
+    """
     try:
         app.send_task("detector.tasks.dispatch_queued")
+        if settings.RUNPOD_ENDPOINT_ID:
+            app.send_task("detector.tasks.dispatch_gpu")
     except (OperationalError, redis.RedisError) as error:
         log.warning("no wake-up sent: %s", type(error).__name__)
 

@@ -25,7 +25,6 @@ WORKERS_MAX = 1  # each worker loads the model and calculates with two cores
 IDLE_SECONDS = 60
 QUEUE_DELAY_SECONDS = 4
 EXECUTION_SECONDS = 60
-SCORE_THREADS = "4"  # they only wait for RunPod
 READY_LINE = programs.READY_LINE + (
     "\nTexts are scored behind the loopback RunPod, {address} (its insides: {address}/_control/state)."
     "\nThe first check waits for a worker's cold start. See also: make manage ARGS=runpod_doctor"
@@ -38,13 +37,9 @@ def stack(checkout: Checkout, host: str, runpod_port: int) -> Stack:
     product = programs.product(checkout, host)
     address = f"http://127.0.0.1:{runpod_port}"
 
-    def all_programs(environment: Mapping[str, str]) -> list[Program]:
-        return [_with_threads(each) if each.name == "score" else each for each in product.programs(environment)]
-
     return replace(
         product,
         steps=(*product.steps, DEPLOYMENT),
-        programs=all_programs,
         ready_line=READY_LINE.replace("{address}", address),
         environment=environment_of(address),
         before=lambda environment: [loopback(checkout, environment, runpod_port)],
@@ -54,7 +49,7 @@ def stack(checkout: Checkout, host: str, runpod_port: int) -> Stack:
 def environment_of(address: str) -> dict[str, str]:
     """As docs/runpod.md has one set it, but for the one address. Empty = as documented, whatever the person's say."""
     return {
-        "SCORING_BACKEND": "runpod",
+        "SCORING_POLICY": "gpu",
         "RUNPOD_LOOPBACK_URL": address,
         "RUNPOD_BASE_URL": "",
         "RUNPOD_REST_URL": "",
@@ -96,8 +91,3 @@ def loopback(checkout: Checkout, environment: Mapping[str, str], port: int) -> P
         env=dict(environment) | mark(checkout.var),
         ready_words='"endpoint"',
     )
-
-
-def _with_threads(score: Program) -> Program:
-    words = (f"--concurrency={SCORE_THREADS}" if word.startswith("--concurrency=") else word for word in score.argv)
-    return replace(score, argv=tuple(words))

@@ -25,11 +25,18 @@ WORKER_IS_READY = " ready.\n"
 BEAT = "-m celery -A inkcloak beat --pidfile= --schedule={var}/beat-schedule --loglevel=INFO"
 PROCESSES: tuple[tuple[str, str, Mapping[str, str], str], ...] = (
     ("web", WEB, {"DATABASE_POOL": "1", "WARM_UP": "1"}, "Uvicorn running on"),
-    # The only process that loads the model.
+    # The only process that loads the model; what it takes, the policy says.
     (
         "score",
         WORKER.replace("{name}", "score").replace("{queues}", "score").replace("{threads}", "1"),
         {"WARM_UP": "1"},
+        WORKER_IS_READY,
+    ),
+    # Threads that wait for RunPod.
+    (
+        "gpu",
+        WORKER.replace("{name}", "gpu").replace("{queues}", "gpu").replace("{threads}", "8"),
+        {},
         WORKER_IS_READY,
     ),
     (
@@ -47,7 +54,8 @@ def product(checkout: Checkout, host: str) -> Stack:
     """The whole product of this checkout."""
 
     def programs(environment: Mapping[str, str]) -> list[Program]:
-        return [_program(checkout, environment, host, *row) for row in PROCESSES]
+        wanted = [row for row in PROCESSES if row[0] != "gpu" or environment.get("RUNPOD_ENDPOINT_ID")]
+        return [_program(checkout, environment, host, *row) for row in wanted]
 
     return Stack(steps=STEPS, programs=programs, health_path="/healthz", ready_line=READY_LINE, python=checkout.python)
 

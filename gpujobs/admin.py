@@ -5,7 +5,7 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest
 
-from gpujobs.models import AliasMove, GpuRun, ModelAlias, ModelVersion, RunEvent
+from gpujobs.models import AliasMove, GpuRun, ModelAlias, ModelVersion, RoutingChange, RunEvent
 
 
 class ReadOnly:
@@ -31,6 +31,24 @@ class GpuRunAdmin(ReadOnly, admin.ModelAdmin):  # type: ignore[type-arg]
     list_filter = ("status", "backend", "model_version")
     exclude = ("result",)  # offsets tell the shape of a customer's text
     inlines = (RunEvents,)
+
+
+@admin.register(RoutingChange)
+class RoutingChangeAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+    """Adding one is how the policy is set aside; another one takes it back, so that what was when stays known."""
+
+    list_display = ("changed_at", "policy", "until", "reason", "changed_by")
+    fields = ("policy", "until", "reason")
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def save_model(self, request: HttpRequest, obj: RoutingChange, form: Any, change: bool) -> None:
+        obj.changed_by_id = request.user.pk
+        super().save_model(request, obj, form, change)
 
 
 @admin.register(ModelVersion)

@@ -69,6 +69,16 @@ class Breaker:
         state: State = "closed" if not until else "open" if self._now() < until else "half_open"
         return Reading(state, int(found.get("failures", 0)), found.get("code", ""), int(found.get("opened", 0)), until)
 
+    def lets_in(self) -> bool:
+        """Whether `enter` would pass: for whoever would rather do something else than be refused. Takes nothing."""
+        state = self.read().state
+        if state != "half_open":
+            return state == "closed"
+        try:
+            return not _redis().exists(self._probe)
+        except redis.RedisError:
+            return True
+
     def enter(self) -> None:
         """Call before asking. Raises BreakerOpen, but to one caller after each cool-down."""
         seen = self.read()

@@ -11,7 +11,9 @@ from django.utils.translation import gettext_lazy as _
 from gpujobs.models import AliasMove, ModelAlias, ModelVersion
 from inkcloak.errors import Unavailable
 
-CHAMPION = "champion"
+CHAMPION = "champion"  # what checks are accepted for
+CHAMPION_CPU = "champion-cpu"  # what answers in its place where the CPU takes a batch; no such alias: the champion
+BOTH_TIERS = (CHAMPION, CHAMPION_CPU)
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
@@ -47,6 +49,18 @@ def resolve(alias: str = CHAMPION) -> ModelVersion:
     if found is None:
         raise Unavailable("no_model", _("No model is in service yet. Please try again later."))
     return found.version
+
+
+def stand_in(tier: str) -> tuple[str, ModelVersion] | None:
+    """(version, the one that this tier scores with in its place); None where the tiers have the same one.
+
+    A text goes to the GPU's model or to the CPU's by where it is scored, and its verdict names the one that did it.
+    """
+    found = {a.name: a.version for a in ModelAlias.objects.select_related("version").filter(name__in=BOTH_TIERS)}
+    if len(found) < len(BOTH_TIERS) or found[CHAMPION].pk == found[CHAMPION_CPU].pk:
+        return None
+    old, new = (CHAMPION, CHAMPION_CPU) if tier == "cpu" else (CHAMPION_CPU, CHAMPION)
+    return found[old].pk, found[new]
 
 
 def folder_of(version: str) -> Path:

@@ -6,6 +6,7 @@ A run in flight has a lease that its process renews (`keep_alive`). `expired` fi
 import logging
 import random
 import threading
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
@@ -26,12 +27,13 @@ UNATTENDED_SECONDS = 15.0
 GIVE_UP_GRACE_SECONDS = 120  # for cancelling, before the sweep takes the run for dead
 
 
-def open_run(*, backend: str, model_version: ModelVersion, texts: int, now: datetime) -> GpuRun:
+def open_run(*, backend: str, model_version: ModelVersion, texts: int, now: datetime, degraded: bool = False) -> GpuRun:
     """The intent as a row, before anybody is asked to work. Call it inside the claiming transaction."""
     run = GpuRun.objects.create(
         backend=backend,
         model_version=model_version,
         texts=texts,
+        degraded=degraded,
         lease_expires_at=now + timedelta(seconds=LEASE_SECONDS),
     )
     RunEvent.objects.create(run=run, current=run.status)
@@ -69,6 +71,13 @@ def take_look(run: GpuRun, *, now: datetime) -> float | None:
     pause = min(max(age / 4, FIRST_LOOK_SECONDS), LONGEST_LOOK_SECONDS) * random.uniform(0.8, 1.2)  # noqa: S311
     due = GpuRun.objects.filter(pk=run.pk, status=GpuRun.Status.RUNNING, next_look_at__lte=now)
     return pause if due.update(next_look_at=now + timedelta(seconds=pause)) else None
+
+
+def look_now(run_id: uuid.UUID, *, now: datetime) -> bool:
+    """Brings the next look forward, as somebody says that the backend has ended. False where none is ahead: the run
+    has ended, is waited for elsewhere, is unknown, or its look is due already."""
+    ahead = GpuRun.objects.filter(pk=run_id, status=GpuRun.Status.RUNNING, next_look_at__gt=now)
+    return bool(ahead.update(next_look_at=now))
 
 
 def unattended(now: datetime) -> list[GpuRun]:

@@ -40,12 +40,10 @@ def model_folder_exists(app_configs: Any, **_kwargs: Any) -> list[CheckMessage]:
 @register()
 def runpod_is_reachable(app_configs: Any, **_kwargs: Any) -> list[CheckMessage]:
     """Without endpoint and key every batch would be refused; and a rehearsal must not pass for the real service."""
-    if settings.SCORING_BACKEND != "runpod":
+    if settings.SCORING_POLICY == "cpu":
         return []
     found: list[CheckMessage] = [
-        Error(
-            f"SCORING_BACKEND is runpod, but {name} is not set", hint="docs/runpod.md says where to get it.", id=number
-        )
+        Error(f"SCORING_POLICY needs {name}, which is not set", hint="docs/runpod.md says where to get it.", id=number)
         for name, number in (("RUNPOD_ENDPOINT_ID", "inkcloak.E004"), ("RUNPOD_API_KEY", "inkcloak.E005"))
         if not getattr(settings, name)
     ]
@@ -61,6 +59,31 @@ def _address(name: str) -> list[CheckMessage]:
     if address.scheme != "https":
         return [Error(f"{name} is not https", hint="Texts and the key would travel in the clear.", id="inkcloak.E007")]
     return []
+
+
+@register()
+def webhooks_reach_us(app_configs: Any, **_kwargs: Any) -> list[CheckMessage]:
+    """RunPod can only call an absolute address, and whoever reads it on the way could call it too."""
+    if not settings.RUNPOD_WEBHOOK_URL:
+        return []
+    scheme, host = _scheme_and_host(settings.RUNPOD_WEBHOOK_URL)
+    if scheme not in ("http", "https") or not host:
+        hint = "Give scheme and host, as in https://inkcloak.example, or leave it empty: RunPod is asked anyway."
+        return [Error("RUNPOD_WEBHOOK_URL is no absolute address", hint=hint, id="inkcloak.E008")]
+    if scheme != "https" and not _is_loopback(host):
+        hint = "Addresses of webhooks are secrets, and would travel in the clear."
+        return [Error("RUNPOD_WEBHOOK_URL is not https", hint=hint, id="inkcloak.E009")]
+    return []
+
+
+def _scheme_and_host(address: str) -> tuple[str, str]:
+    """Both empty where a path could not simply be added to the address."""
+    try:
+        parts = urlsplit(address)
+        usable = parts.port != 0 and not parts.query and not parts.fragment and not parts.username
+    except ValueError:  # half an IPv6 address; a port that is no number
+        return "", ""
+    return (parts.scheme, parts.hostname or "") if usable else ("", "")
 
 
 def _is_loopback(host: str) -> bool:

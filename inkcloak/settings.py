@@ -111,7 +111,10 @@ CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", 
 CELERY_BROKER_URL = REDIS_URL
 CELERY_TASK_IGNORE_RESULT = True  # results are rows
 CELERY_TASK_DEFAULT_QUEUE = "default"
-CELERY_TASK_ROUTES = {"detector.tasks.dispatch_queued": {"queue": "score"}}
+CELERY_TASK_ROUTES = {
+    "detector.tasks.dispatch_queued": {"queue": "score"},  # the workers that hold a model
+    "detector.tasks.dispatch_gpu": {"queue": "gpu"},  # those that wait for RunPod
+}
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 # A page must not hang while the broker is away: the row is stored, the sweep publishes it later. Without the intervals
@@ -129,7 +132,13 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
 
 # --- Scoring --------------------------------------------------------------------------------------
-SCORING_BACKEND = env.choice("SCORING_BACKEND", "local", ["local", "runpod"])
+# Which tier scores, unless the staff set it aside in the admin (gpujobs/routing.py). hybrid: the CPU a trickle, a
+# rented GPU what the CPU would need longer for than GPU_WAKE_SECONDS.
+SCORING_POLICY = env.choice("SCORING_POLICY", "cpu", ["cpu", "gpu", "hybrid"])
+GPU_WAKE_SECONDS = env.integer("GPU_WAKE_SECONDS", 30, at_least=0)
+CPU_CHARACTERS_PER_SECOND = env.integer("CPU_CHARACTERS_PER_SECOND", 15_000, at_least=1)
+# Rented seconds of the last 24 hours after which no more batches go to the GPU; 0 = no limit.
+GPU_SECONDS_PER_DAY = env.integer("GPU_SECONDS_PER_DAY", 0)
 MODEL_DIR = Path(env.text("MODEL_DIR", str(BASE_DIR / "gpujobs" / "pod" / "shipped")))
 # What was measured of each model version: the page about accuracy shows the champion's.
 REPORTS_FOLDER = Path(env.text("REPORTS_FOLDER", str(BASE_DIR / "gpujobs" / "pod" / "reports")))
@@ -148,6 +157,8 @@ RUNPOD_REST_URL = env.text("RUNPOD_REST_URL", f"{RUNPOD_LOOPBACK_URL or 'https:/
 RUNPOD_GRAPHQL_URL = env.text("RUNPOD_GRAPHQL_URL", f"{RUNPOD_LOOPBACK_URL or 'https://api.runpod.io'}/graphql")
 RUNPOD_ENDPOINT_ID = env.text("RUNPOD_ENDPOINT_ID", "")
 RUNPOD_API_KEY = env.text("RUNPOD_API_KEY", "")
+# Where RunPod reaches this site to say that a job has ended; empty: it is only asked.
+RUNPOD_WEBHOOK_URL = env.text("RUNPOD_WEBHOOK_URL", "").rstrip("/")
 RUNPOD_TIMEOUT_SECONDS = env.integer("RUNPOD_TIMEOUT_SECONDS", 10, at_least=1)
 RUNPOD_RUN_SECONDS = env.integer("RUNPOD_RUN_SECONDS", 600, at_least=5)
 RUNPOD_EXECUTION_SECONDS = env.integer("RUNPOD_EXECUTION_SECONDS", 60, at_least=5)
@@ -172,6 +183,8 @@ VISITOR_CHECKS_PER_DAY = env.integer("VISITOR_CHECKS_PER_DAY", 5)
 FREE_WORDS_PER_MONTH = env.integer("FREE_WORDS_PER_MONTH", 10_000)
 VISITOR_RETENTION_DAYS = env.integer("VISITOR_RETENTION_DAYS", 1, at_least=1)
 ACCOUNT_RETENTION_DAYS = env.integer("ACCOUNT_RETENTION_DAYS", 90, at_least=1)
+# How long a verdict answers the same owner's same text again, uncharged and without a run; 0 = never.
+REUSE_DAYS = env.integer("REUSE_DAYS", 30)
 POSTS_PER_MINUTE = env.integer("POSTS_PER_MINUTE", 30, at_least=1)
 
 # A paste over the product's own limit must get our message and not a broken connection: 5 MB of four-byte

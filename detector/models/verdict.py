@@ -42,6 +42,7 @@ class Verdict(models.Model):
     calibration_version = models.CharField(max_length=40)
     max_fpr = models.CharField(max_length=8)
     tier = models.CharField(max_length=8)  # cpu | gpu
+    degraded = models.BooleanField(default=False)  # the policy wanted another tier, which was out of reach
     created_at = models.DateTimeField()
 
     class Meta:

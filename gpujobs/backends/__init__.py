@@ -35,6 +35,10 @@ class BackendError(RuntimeError):
         self.usage = usage
 
 
+# Failures before anything was handed over: the texts had no attempt. The breaker's refusal is one.
+NOT_TRIED = frozenset({"runpod_breaker_open"})
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     response: ScoreResponse

@@ -36,6 +36,7 @@ class GpuRun(models.Model):
     model_version = models.ForeignKey(ModelVersion, on_delete=models.PROTECT, related_name="runs")
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.STARTING)
     texts = models.PositiveIntegerField()
+    degraded = models.BooleanField(default=False)  # the policy wanted another tier, which was out of reach
     tokens = models.PositiveIntegerField(default=0)
     external_id = models.CharField(max_length=100, blank=True)  # where a backend took the batch and answers later
     attempt = models.PositiveSmallIntegerField(default=1)  # the number that its answer must echo
@@ -64,6 +65,7 @@ class GpuRun(models.Model):
                 condition=models.Q(status="running", next_look_at__isnull=False),
                 name="run_next_look",
             ),
+            models.Index(fields=["backend", "-created_at"], name="run_lately"),
         ]
 
 

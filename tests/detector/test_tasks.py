@@ -66,5 +66,8 @@ def test_every_scheduled_task_exists_and_expires_before_the_next() -> None:
 
 def test_only_scoring_goes_to_the_workers_that_hold_a_model() -> None:
     routes = app.conf.task_routes
-    assert routes == {"detector.tasks.dispatch_queued": {"queue": "score"}}
+    assert routes == {
+        "detector.tasks.dispatch_queued": {"queue": "score"},
+        "detector.tasks.dispatch_gpu": {"queue": "gpu"},
+    }
     assert app.conf.task_ignore_result

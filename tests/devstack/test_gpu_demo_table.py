@@ -69,9 +69,8 @@ def test_the_loopback_endpoint_is_as_the_settings_want_it(tmp_path: Path) -> Non
 
 def test_it_changes_nothing_else_of_the_product(tmp_path: Path) -> None:
     _, stack = made(tmp_path)
-    table = {program.name: program for program in stack.programs({"PORT": "8123"})}
-    assert list(table) == ["web", "score", "steps", "beat"]
-    assert "--concurrency=4" in table["score"].argv
+    table = {program.name: program for program in stack.programs({"PORT": "8123", **stack.environment})}
+    assert list(table) == ["web", "score", "gpu", "steps", "beat"]
     assert stack.ready_line.format(port=8123).startswith("InkCloak is ready: http://127.0.0.1:8123\n")
     assert f"{ADDRESS}/_control/state" in stack.ready_line
 
@@ -92,7 +91,7 @@ def test_its_settings_do_not_outlive_it(tmp_path: Path, left: bool) -> None:
     checkout.make_var()
     services = Services(checkout, base=checkout.var, logs=checkout.logs)
     services.publish({"DATABASE_URL": "d", **stack.environment}, stack.environment)
-    assert envfile.read(checkout.dev_env)["SCORING_BACKEND"] == "runpod"
+    assert envfile.read(checkout.dev_env)["SCORING_POLICY"] == "gpu"
     if left:
         services.withdraw(stack.environment)
         assert envfile.read(checkout.dev_env) == {"DATABASE_URL": "d"}

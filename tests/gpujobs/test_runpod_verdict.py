@@ -1,4 +1,4 @@
-"""The whole way with `SCORING_BACKEND=runpod`: a pasted text, a real worker, a verdict that says it came from a GPU."""
+"""The whole way with `SCORING_POLICY=gpu`: a pasted text, a real worker, a verdict that says it came from a GPU."""
 
 import logging
 import sys
@@ -27,7 +27,7 @@ def endpoint(runpod: LoopbackRunPod, settings: Any) -> str:
     """Cold, and what the settings name."""
     runpod.image("*", [sys.executable, "-m", "gpujobs.pod.handler"], {"INKCLOAK_ENGINE_THREADS": "1"})
     made = runpod.endpoint(workers={"min": 0, "max": 1}, scaling={"type": "REQUEST_COUNT", "requestCount": 1})
-    settings.SCORING_BACKEND, settings.RUNPOD_BASE_URL = "runpod", f"{runpod.url}/v2"
+    settings.SCORING_POLICY, settings.RUNPOD_BASE_URL = "gpu", f"{runpod.url}/v2"
     settings.RUNPOD_ENDPOINT_ID, settings.RUNPOD_API_KEY = made, runpod.key
     return made
 
@@ -37,7 +37,7 @@ def test_it_gives_a_verdict(
 ) -> None:
     submission = factories.accepted(factories.owner(alice), now=timezone.now())
     with caplog.at_level(logging.DEBUG):
-        assert dispatch.next_batch(now=timezone.now())
+        assert dispatch.next_batch(now=timezone.now(), backend=backends.get("runpod"))
     submission.refresh_from_db()
     assert submission.status == "done"
     assert submission.verdict.tier == "gpu"
@@ -53,10 +53,10 @@ def test_it_tries_again_when_the_service_is_down(
     Breaker(backends.get("runpod").name).succeeded()
     submission = factories.accepted(factories.owner(alice), now=timezone.now())
     fault = runpod.fault("bad_gateway", where={"op": "runsync"}, times=None)
-    assert dispatch.next_batch(now=timezone.now())
+    assert dispatch.next_batch(now=timezone.now(), backend=backends.get("runpod"))
     run = GpuRun.objects.get()
     assert (run.status, run.failure_code) == ("failed", "runpod_unavailable")
     runpod.control("DELETE", f"faults/{fault}")
-    assert dispatch.next_batch(now=timezone.now())
+    assert dispatch.next_batch(now=timezone.now(), backend=backends.get("runpod"))
     submission.refresh_from_db()
     assert (submission.status, submission.attempts) == ("done", 2)

@@ -6,7 +6,7 @@ import pytest
 
 from inkcloak import checks
 
-REAL = {"SCORING_BACKEND": "runpod", "RUNPOD_ENDPOINT_ID": "4m7x", "RUNPOD_API_KEY": "rpa_secret", "DEBUG": False,
+REAL = {"SCORING_POLICY": "gpu", "RUNPOD_ENDPOINT_ID": "4m7x", "RUNPOD_API_KEY": "rpa_secret", "DEBUG": False,
         "RUNPOD_BASE_URL": "https://api.runpod.ai/v2", "RUNPOD_REST_URL": "https://api.runpod.io/v2",
         "RUNPOD_GRAPHQL_URL": "https://api.runpod.io/graphql"}  # fmt: skip
 
@@ -24,7 +24,7 @@ def test_it_starts_with_runpod_as_documented(settings: Any) -> None:
 
 
 def test_it_asks_for_nothing_of_runpod_when_it_scores_here(settings: Any) -> None:
-    assert found(settings, SCORING_BACKEND="local", RUNPOD_API_KEY="", RUNPOD_ENDPOINT_ID="") == []
+    assert found(settings, SCORING_POLICY="cpu", RUNPOD_API_KEY="", RUNPOD_ENDPOINT_ID="") == []
 
 
 def test_it_wants_endpoint_and_key(settings: Any) -> None:

@@ -84,7 +84,7 @@ def start(**changes: str) -> subprocess.CompletedProcess[str]:
         ({"SECRET_KEY": "short"}, "inkcloak.E001"),
         ({"ALLOWED_HOSTS": "*"}, "inkcloak.E002"),
         ({"MODEL_DIR": "/nonexistent"}, "inkcloak.E003"),
-        ({"SCORING_BACKEND": "cloud"}, "SCORING_BACKEND is not one of local"),
+        ({"SCORING_POLICY": "cloud"}, "SCORING_POLICY is not one of cpu"),
     ],
 )
 def test_it_refuses_to_start_misconfigured(changes: dict[str, str], said: str) -> None:
