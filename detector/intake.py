@@ -1,8 +1,8 @@
 """accept(): the only place where a Submission is born.
 
 Limits and evidence are looked at here, so that what costs nothing is known before anything is reserved: a text with
-too little evidence gets its `insufficient` verdict at once, everything else is reserved for and queued, in one
-transaction.
+too little evidence gets its `insufficient` verdict at once, a repeat the verdict of before, everything else is reserved
+for and queued, in one transaction.
 """
 
 import codecs
@@ -19,6 +19,7 @@ from django.utils.translation import gettext_lazy as _
 
 from billing import accounts, quota
 from billing.models import Reservation
+from detector import reuse as repeats
 from detector import verdicts, wakeups
 from detector.models import Submission, Verdict
 from gpujobs import registry
@@ -53,8 +54,11 @@ def accept(
     max_fpr: str = "",
     recheck_of: Submission | None = None,
     lane: Submission.Lane = Submission.Lane.INTERACTIVE,
+    reuse: bool = True,
 ) -> Submission:
     """A new Submission, or the one that this form made before.
+
+    reuse: an earlier verdict of the owner's on the same text may be the answer; False where scores are measured.
 
     Raises Invalid for what cannot be checked at all (empty, over the limit), Exhausted when the owner has nothing
     left, Unavailable while no model is in service. Nothing is stored or charged then.
@@ -76,7 +80,7 @@ def accept(
         "lane": lane,
     }
     try:
-        return _store(owner, fields, found, now)
+        return _store(owner, fields, found, now, reuse=reuse)
     except (IntegrityError, Exhausted):
         # The same form, posted at the same moment: the other one was first, and may have taken what was left.
         known = _already_accepted(owner, nonce, digest)
@@ -143,10 +147,16 @@ def _fields(owner: accounts.Owner, text: str, found: Evidence, version: ModelVer
 
 
 @transaction.atomic
-def _store(owner: accounts.Owner, fields: dict[str, Any], found: Evidence, now: datetime) -> Submission:
+def _store(owner: accounts.Owner, fields: dict[str, Any], found: Evidence, now: datetime, *, reuse: bool) -> Submission:
     if found.reason:
         submission = Submission.objects.create(**fields, status=Submission.Status.DONE, finished_at=now)
         verdicts.record_insufficient(submission, found.reading, found.reason, now=now)
+        return submission
+    earlier = repeats.earlier(Submission(**fields), now=now) if reuse else None
+    if earlier is not None:
+        answered = {"status": Submission.Status.DONE, "finished_at": now, "reused_from": earlier}
+        submission = Submission.objects.create(**fields, **answered)
+        repeats.repeat(earlier.verdict, submission)
         return submission
     submission = Submission.objects.create(**fields, reservation=_reserve(owner, found, now))
     transaction.on_commit(wakeups.queue_has_work)

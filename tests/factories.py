@@ -96,7 +96,7 @@ def accepted(by: Owner, text: str = samples.HUMAN, *, now: datetime = NOW, **fie
 
 def checked(by: Owner, text: str = samples.HUMAN, *, probability: float = 0.99, now: datetime = NOW) -> Submission:
     """A text with its verdict, through queue, run and collection."""
-    submission = accepted(by, text, now=now)
+    submission = accepted(by, text, now=now, reuse=False)
     dispatch.next_batch(now=now, backend=ScriptedBackend(probability))
     submission.refresh_from_db()
     return submission

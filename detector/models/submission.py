@@ -5,7 +5,8 @@
            |---run lost, attempts left---|
         QUEUED, SCORING --no attempts or no time left--> FAILED
 
-A text without enough evidence (too short, no prose, unsupported language) is born DONE, with its verdict.
+Born DONE, with its verdict: a text without enough evidence (too short, no prose, unsupported language), and a repeat,
+answered by an earlier verdict of the same owner's.
 """
 
 import uuid
@@ -21,7 +22,7 @@ class Submission(models.Model):
     class Status(models.TextChoices):
         QUEUED = "queued"  # set by intake.accept and dispatch.requeue: waits for a run
         SCORING = "scoring"  # set by dispatch.claim: belongs to `run`, whose lease is the only one
-        DONE = "done"  # set by collect (or intake, without evidence): has a Verdict
+        DONE = "done"  # set by collect (or intake: no evidence, a repeat): has a Verdict
         FAILED = "failed"  # set by collect or the sweep: `failure_code` says why, nothing was charged
 
     MOVES = {
@@ -58,6 +59,7 @@ class Submission(models.Model):
     model_version = models.ForeignKey(ModelVersion, on_delete=models.PROTECT, related_name="submissions")
     max_fpr = models.CharField(max_length=8, blank=True)  # the policy cap as the manifest spells it; "" = default
     recheck_of = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="rechecks")
+    reused_from = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="repeats")
 
     lane = models.PositiveSmallIntegerField(choices=Lane.choices, default=Lane.INTERACTIVE)
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.QUEUED)
@@ -97,8 +99,24 @@ class Submission(models.Model):
             ),
             models.Index(fields=["account", "-accepted_at", "id"], name="submission_history"),
             models.Index(fields=["visitor", "-accepted_at", "id"], name="submission_visits"),
+            # detector.reuse: has this owner had this text checked?
+            models.Index(
+                fields=["account", "digest"],
+                condition=models.Q(status="done", account__isnull=False),
+                name="submission_known_account",
+            ),
+            models.Index(
+                fields=["visitor", "digest"],
+                condition=models.Q(status="done", visitor__isnull=False),
+                name="submission_known_visitor",
+            ),
         ]
 
     @property
     def is_finished(self) -> bool:
         return self.status in (self.Status.DONE, self.Status.FAILED)
+
+    @property
+    def is_repeat(self) -> bool:
+        """Has a verdict with numbers, yet never went to a model; true also when `reused_from` is deleted."""
+        return self.status == self.Status.DONE and self.dispatched_at is None and self.verdict.probability is not None

@@ -1,0 +1,49 @@
+"""Repeats: a text whose owner had it checked before gets the same verdict again, to the digit and at no cost.
+
+Only the owner's own checks answer, each while it exists: a fast answer must never tell that somebody else had the
+text, and what was deleted is gone. No cache beside the rows: forgetting a row forgets its answer.
+"""
+
+from copy import copy
+from datetime import datetime, timedelta
+
+from django.conf import settings
+
+from detector.models import Submission, Verdict
+from gpujobs.pod.shared.normalise import NORMALISER_VERSION
+
+
+def earlier(asked: Submission, *, now: datetime) -> Submission | None:
+    """The owner's check whose verdict is also the answer to `asked`, which need not be stored yet; None: score it.
+
+    Needs a transaction: the row found stays locked until its end, so that whoever deletes it waits for the copy.
+    """
+    if not settings.REUSE_DAYS:
+        return None
+    manifest = asked.model_version.manifest
+    same = Submission.objects.filter(
+        account=asked.account,
+        visitor=asked.visitor,
+        digest=asked.digest,
+        status=Submission.Status.DONE,
+        # How language and words are found has no version of its own, and thresholds hang on both.
+        language=asked.language,
+        words=asked.words,
+        verdict__model_version=asked.model_version,
+        verdict__calibration_version=manifest["calibration_version"],
+        verdict__normaliser_version=NORMALISER_VERSION,
+        verdict__max_fpr=asked.max_fpr or f"{manifest['default_max_fpr']:g}",
+        verdict__probability__isnull=False,
+        verdict__created_at__gt=now - timedelta(days=settings.REUSE_DAYS),
+    )
+    # A copy is as old as its verdict: the check that was scored comes before its repeats.
+    newest = same.select_related("verdict").order_by("-verdict__created_at", "accepted_at")
+    return newest.select_for_update(of=("self",), no_key=True).first()
+
+
+def repeat(verdict: Verdict, submission: Submission) -> Verdict:
+    """Writes `verdict` once more, as that of `submission`. It keeps its date, so repeats don't put off its expiry."""
+    again = copy(verdict)
+    again.submission = submission
+    again.save(force_insert=True)
+    return again
