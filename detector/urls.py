@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from detector.views import about, accuracy, check, history, result
+from detector.views import about, accuracy, check, history, result, runpod_hook
 
 app_name = "detector"
 urlpatterns = [
@@ -19,4 +19,5 @@ urlpatterns = [
     path("accuracy/<version>/<name>.svg", accuracy.plot, name="accuracy_plot"),
     path("privacy/", about.privacy, name="privacy"),
     path("theme", about.theme, name="theme"),
+    path("hooks/runpod/<token>", runpod_hook.ended, name="runpod_hook"),
 ]

@@ -1,7 +1,8 @@
 """A RunPod serverless endpoint: batches go to rented GPUs that scale to zero.
 
 `start` waits for the answer (`/runsync`, then looks at `/status` in growing, jittered pauses) or hands the batch in
-(`/run`) for `poll` to ask later. Deadlines are ours: RunPod's own timers are set just above them, and a batch that is
+(`/run`) for `poll` to ask later. Where RunPod can reach us it says when a job has ended (`runpod_hooks`): that brings
+the next look forward, and no more. Deadlines are ours: RunPod's own timers are set just above them, and a batch that is
 given up is cancelled. A hand-over that nobody can tell the end of is repeated under the next attempt number: the first
 valid answer wins, the other one only costs. Errors and logs name codes and ids, never a text or a message of a worker.
 """
@@ -17,7 +18,7 @@ from typing import Any
 
 from django.conf import settings
 
-from gpujobs.backends import AS_USUAL, Accepted, Answer, BackendError, Order, Usage, answers
+from gpujobs.backends import AS_USUAL, Accepted, Answer, BackendError, Order, Usage, answers, runpod_hooks
 from gpujobs.backends.runpod_http import CLOSED_DOORS, JOB_LOST, MALFORMED, TOO_LARGE, Health, Job, RunpodHttp, cadence
 from gpujobs.breaker import Breaker, BreakerOpen
 from gpujobs.pod.contract import ContractError, ScoreRequest, ScoreResponse
@@ -55,9 +56,12 @@ class RunpodBackend:
         breaker: Breaker,
         limits: Limits = Limits(),
         *,
+        webhooks_at: str = "",
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
+        """webhooks_at: the address of this site for RunPod's webhooks; empty: none are asked for."""
         self._http, self._breaker, self._limits, self._sleep = http, breaker, limits, sleep
+        self._webhooks_at = webhooks_at
 
     @classmethod
     def from_settings(cls) -> "RunpodBackend":
@@ -68,7 +72,8 @@ class RunpodBackend:
             settings.RUNPOD_TIMEOUT_SECONDS,
             os.getpid(),  # sockets must not cross a fork
         )
-        return cls(http, Breaker(BREAKER_NAME), Limits(settings.RUNPOD_RUN_SECONDS, settings.RUNPOD_EXECUTION_SECONDS))
+        limits = Limits(settings.RUNPOD_RUN_SECONDS, settings.RUNPOD_EXECUTION_SECONDS)
+        return cls(http, Breaker(BREAKER_NAME), limits, webhooks_at=settings.RUNPOD_WEBHOOK_URL)
 
     def warm(self, model_version: str) -> None:
         """Asks whether the endpoint is there and takes our key; wakes no machine."""
@@ -142,8 +147,10 @@ class RunpodBackend:
 
     def _bodies(self, request: ScoreRequest, order: Order, seconds: float) -> Callable[[int], dict[str, Any]]:
         """The n-th submission's body, under its own attempt number."""
-        policy = policy_of(seconds, self._limits.execution_seconds, wake=order.wake)
-        return lambda n: {"input": replace(request, attempt=request.attempt + n).to_json(), "policy": policy}
+        around: dict[str, Any] = {"policy": policy_of(seconds, self._limits.execution_seconds, wake=order.wake)}
+        if self._webhooks_at:
+            around["webhook"] = runpod_hooks.address(self._webhooks_at, request.run_id)
+        return lambda n: {"input": replace(request, attempt=request.attempt + n).to_json(), **around}
 
     @contextmanager
     def _watched(self, *, enter: bool = True) -> Iterator[None]:
