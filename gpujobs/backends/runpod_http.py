@@ -2,7 +2,8 @@
 
 One exception for all that goes wrong: BackendError with a stable code and `permanent`. What is tried again and what
 is not is the table below; a Retry-After is obeyed. Status codes decide, never bodies: RunPod documents none of them.
-Neither key nor body is ever part of an error or a log line. May be imported by: backends/runpod.py.
+Neither key nor body is ever part of an error or a log line. May be imported by: backends/runpod.py; what asks after
+the endpoint (checkup.py, endpoint_health.py, the command runpod_doctor); providers/runpod_rest.py, for its pauses.
 """
 
 import json
@@ -183,7 +184,7 @@ class RunpodHttp:
 
 
 def job_of(data: Mapping[str, Any]) -> Job:
-    """Of the body of /run, /runsync, /status, /cancel or a webhook."""
+    """Of the body of /run, /runsync, /status or /cancel."""
     error = data.get("error")
     text = error if isinstance(error, str) else ""
     named = _ERROR_TYPE.search(text)
