@@ -154,8 +154,9 @@ def _store(owner: accounts.Owner, fields: dict[str, Any], found: Evidence, now: 
         return submission
     earlier = repeats.earlier(Submission(**fields), now=now) if reuse else None
     if earlier is not None:
-        answered = {"status": Submission.Status.DONE, "finished_at": now, "reused_from": earlier}
-        submission = Submission.objects.create(**fields, **answered)
+        answered = {"status": Submission.Status.DONE, "finished_at": now}
+        same = {"model_version": earlier.model_version, "reused_from": earlier}
+        submission = Submission.objects.create(**fields | answered | same)
         repeats.repeat(earlier.verdict, submission)
         return submission
     submission = Submission.objects.create(**fields, reservation=_reserve(owner, found, now))

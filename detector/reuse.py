@@ -8,9 +8,15 @@ from copy import copy
 from datetime import datetime, timedelta
 
 from django.conf import settings
+from django.db.models import Q
+from django.db.models.fields.json import KeyTextTransform
 
 from detector.models import Submission, Verdict
+from gpujobs import registry
 from gpujobs.pod.shared.normalise import NORMALISER_VERSION
+
+# Of the model that judged, as its manifest has it today.
+CALIBRATION = KeyTextTransform("calibration_version", "verdict__model_version__manifest")
 
 
 def earlier(asked: Submission, *, now: datetime) -> Submission | None:
@@ -20,8 +26,12 @@ def earlier(asked: Submission, *, now: datetime) -> Submission | None:
     """
     if not settings.REUSE_DAYS:
         return None
-    manifest = asked.model_version.manifest
+    # The CPU's own model answers too, where it was not a makeshift for the one that was out of reach.
+    in_service = Q(verdict__model_version=asked.model_version) | Q(
+        verdict__model_version__aliases__name=registry.CHAMPION_CPU, verdict__degraded=False
+    )
     same = Submission.objects.filter(
+        in_service,
         account=asked.account,
         visitor=asked.visitor,
         digest=asked.digest,
@@ -29,15 +39,14 @@ def earlier(asked: Submission, *, now: datetime) -> Submission | None:
         # How language and words are found has no version of its own, and thresholds hang on both.
         language=asked.language,
         words=asked.words,
-        verdict__model_version=asked.model_version,
-        verdict__calibration_version=manifest["calibration_version"],
+        verdict__calibration_version=CALIBRATION,
         verdict__normaliser_version=NORMALISER_VERSION,
-        verdict__max_fpr=asked.max_fpr or f"{manifest['default_max_fpr']:g}",
+        verdict__max_fpr=asked.max_fpr or f"{asked.model_version.manifest['default_max_fpr']:g}",
         verdict__probability__isnull=False,
         verdict__created_at__gt=now - timedelta(days=settings.REUSE_DAYS),
     )
     # A copy is as old as its verdict: the check that was scored comes before its repeats.
-    newest = same.select_related("verdict").order_by("-verdict__created_at", "accepted_at")
+    newest = same.select_related("verdict", "model_version").order_by("-verdict__created_at", "accepted_at")
     return newest.select_for_update(of=("self",), no_key=True).first()
 
 

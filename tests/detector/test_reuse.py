@@ -153,6 +153,19 @@ def test_it_scores_anew_by_a_new_model(hers: Owner, first: Submission) -> None:
     assert again(hers).reused_from == first
 
 
+def test_the_cpus_own_model_answers_while_it_is_in_service_and_was_no_makeshift(hers: Owner) -> None:
+    small = factories.version(model_version="small")
+    registry.promote(small, alias=registry.CHAMPION_CPU, reason="this machine has no GPU")
+    first = factories.checked(hers, samples.MIXED, now=timezone.now())
+    repeat = again(hers)
+    assert (repeat.reused_from, repeat.model_version, repeat.verdict.model_version) == (first, small, small)
+    Verdict.objects.update(degraded=True)
+    assert again(hers).status == "queued"
+    Verdict.objects.update(degraded=False)
+    registry.promote(factories.version(model_version="newer"), alias=registry.CHAMPION_CPU, reason="it is better")
+    assert again(hers).status == "queued"
+
+
 def test_it_scores_anew_what_is_past_its_days_and_repeats_do_not_put_that_off(hers: Owner, first: Submission) -> None:
     scored = first.verdict.created_at
     repeat = again(hers, now=scored + timedelta(days=29))
