@@ -1,0 +1,189 @@
+"""What `make bench-dispatch` puts on the queue and measures of it. Needs django.setup() (benchmarks/stand.py).
+
+Rows are made as detector.intake makes them, in bulk: an account's reserved words, texts in the bulk lane. From there
+on the product does everything; what it stored is counted at the end.
+"""
+
+import random
+import threading
+import time
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+from hashlib import sha256
+
+from django.db import connection, transaction
+from django.db.models import F
+from django.utils import timezone
+
+from benchmarks import prose
+from billing import quota
+from billing.accounts import Owner, account_of, allowance_of
+from billing.models import Meter, Reservation, User
+from detector import collect, dispatch, intake, wakeups
+from detector.models import Submission, Verdict
+from gpujobs import backends, registry, runs, scoring
+from gpujobs.backends import Order
+from inkcloak.lifecycle import advance
+
+DEADLINE = timedelta(hours=1)
+NAIVE_TASKS = 2  # at a time: Celery's own default is one a core
+POLL_SECONDS = 0.004  # how often an interactive text's row is looked at
+
+Until = Callable[[Callable[[], bool], float, str], None]  # Stand.until
+
+
+@dataclass(frozen=True)
+class Load:
+    """An account with a name of its own, and its queued texts."""
+
+    owner: Owner
+    ids: list[uuid.UUID]
+    words: int
+
+    def finished(self) -> int:
+        pending = (Submission.Status.QUEUED, Submission.Status.SCORING)
+        return len(self.ids) - Submission.objects.filter(account=self.owner.account, status__in=pending).count()
+
+    def check(self) -> None:
+        """Each text has its verdict and was charged once. Raises AssertionError."""
+        done = Submission.objects.filter(account=self.owner.account, status=Submission.Status.DONE)
+        assert done.count() == len(self.ids), f"{len(self.ids) - done.count()} texts without a verdict"
+        assert Verdict.objects.filter(submission__in=done).count() == len(self.ids)
+        meter = Meter.objects.get(holder=f"account:{self.owner.account.pk}")  # type: ignore[union-attr]
+        assert (meter.used, meter.held) == (self.words, 0), "charged otherwise than once each"
+
+
+def person(name: str) -> Owner:
+    """Somebody with an account."""
+    user = User.objects.create_user(f"{name}@example.com")
+    return Owner(account=account_of(user), user=user)
+
+
+@transaction.atomic
+def queue(name: str, count: int) -> Load:
+    """`count` texts of a new account, queued in the bulk lane; nobody is told yet."""
+    owner, version, now = person(name), registry.resolve(), timezone.now()
+    texts = list(prose.texts(count, name=name))
+    words = [len(text.split()) for text in texts]
+    first = quota.reserve(allowance=allowance_of(owner, now), amount=sum(words), now=now)
+    held = [Reservation(meter_id=first.meter_id, amount=amount) for amount in words]
+    Reservation.objects.bulk_create(held)
+    first.delete()  # its words are held by those of the texts
+    rows = [
+        Submission(
+            account=owner.account,
+            user=owner.user,
+            source=Submission.Source.COMMAND,
+            digest=sha256(text.encode()).hexdigest(),
+            text=text,
+            characters=len(text),
+            words=amount,
+            language="en",
+            model_version=version,
+            lane=Submission.Lane.BULK,
+            reservation=reservation,
+            accepted_at=now,
+            deadline_at=now + DEADLINE,
+        )
+        for text, amount, reservation in zip(texts, words, held, strict=True)
+    ]
+    Submission.objects.bulk_create(rows, batch_size=1000)
+    return Load(owner, [row.pk for row in rows], sum(words))
+
+
+def throughput(load: Load, until: Until, seconds: float) -> float:
+    """Texts a second from the first wake-up to the last stored verdict."""
+    began = time.monotonic()
+    wakeups.queue_has_work()
+    until(lambda: load.finished() == len(load.ids), seconds, "the bulk job")
+    last = Verdict.objects.filter(submission__in=load.ids[-1:]).exists()  # the rows are done: so are the verdicts
+    taken = time.monotonic() - began
+    assert last
+    load.check()
+    return len(load.ids) / taken
+
+
+def interactive(load: Load, count: int, interval: float, until: Until) -> list[float]:
+    """Seconds from row to stored verdict of single pasted texts, while the bulk job runs.
+
+    interval: between two, on average. Stops early when the bulk job ends: what comes after would be measured idle.
+    """
+    rng, owner, found = random.Random(count), person(f"visitor-{uuid.uuid4().hex[:8]}"), []
+    intake.evidence(prose.SENTENCES[0], registry.resolve().manifest)  # loads what tells languages
+    wakeups.queue_has_work()
+    until(lambda: load.finished() > 0, 30, "the bulk job's beginning")
+    for text in prose.texts(count, name=f"pasted-{uuid.uuid4().hex[:8]}"):
+        next_at = time.monotonic() + interval * rng.uniform(0.5, 1.5)
+        found.append(_paste(owner, text))
+        if load.finished() == len(load.ids):
+            found.pop()
+            break
+        until(partial(_is_past, next_at), 60, "a pause")
+    return found
+
+
+def _is_past(moment: float) -> bool:
+    return time.monotonic() >= moment
+
+
+def _paste(owner: Owner, text: str) -> float:
+    began = 0.0
+
+    def committed() -> None:
+        nonlocal began
+        began = time.monotonic()
+
+    with transaction.atomic():
+        transaction.on_commit(committed)
+        submission = intake.accept(owner=owner, text=text, source=Submission.Source.PAGE, now=timezone.now())
+    row = Verdict.objects.filter(pk=submission.pk)
+    while not row.exists():
+        assert time.monotonic() < began + 30, "an interactive text got no verdict"
+        time.sleep(POLL_SECONDS)
+    return time.monotonic() - began
+
+
+def naive(load: Load) -> float:
+    """Texts a second when each text is a task and a job of its own, so many tasks at a time."""
+    began = time.monotonic()
+    problems: list[Exception] = []
+    threads = [threading.Thread(target=_naive_worker, args=(problems,)) for _ in range(NAIVE_TASKS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    taken = time.monotonic() - began
+    if problems:
+        raise problems[0]
+    load.check()
+    return len(load.ids) / taken
+
+
+def _naive_worker(problems: list[Exception]) -> None:
+    try:
+        while _one_text():
+            pass
+    except Exception as problem:  # noqa: BLE001 - raised again by whoever waits
+        problems.append(problem)
+    finally:
+        connection.close()
+
+
+def _one_text() -> bool:
+    """One text through the same verbs, without batching. False when none is left."""
+    now = timezone.now()
+    with transaction.atomic():
+        queued = Submission.objects.filter(status=Submission.Status.QUEUED).order_by("lane", "accepted_at")
+        text = queued.select_for_update(skip_locked=True, of=("self",)).first()
+        if text is None:
+            return False
+        run = runs.open_run(backend="runpod", model_version=text.model_version, texts=1, now=now)
+        moved = Submission.objects.filter(pk=text.pk)
+        advance(moved, Submission.Status.SCORING, run=run, dispatched_at=now, attempts=F("attempts") + 1)
+    scoring.start(run, dispatch.request_for(run, [text]), backends.get("runpod"), Order(seconds=60))
+    run.refresh_from_db()
+    collect.collect(run, now=timezone.now())
+    return True
