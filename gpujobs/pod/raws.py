@@ -16,7 +16,9 @@ from gpujobs.pod.dataset import Row
 from gpujobs.pod.score import DEFAULT_THREADS, Raw, Reader, load_parts
 from gpujobs.pod.windows import Window
 
-SCORING_FILES = ("encoder.onnx", "tokenizer.json", "ngrams.npz")  # what raw logits come from
+# What raw logits come from: a model has those of its engine.
+TORCH_FILES = ("adapter_config.json", "adapter_model.safetensors", "heads.safetensors")
+SCORING_FILES = ("encoder.onnx", *TORCH_FILES, "tokenizer.json", "ngrams.npz")
 READ_TOGETHER = 64  # texts scored between two movements of the progress bar
 CODE = ("score.py", "engine.py", "windows.py", "segments.py", "ngrams.py")
 

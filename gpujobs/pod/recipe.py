@@ -24,6 +24,7 @@ class ModelKnobs:
     lora_targets: tuple[str, ...]  # names of the linear layers that get an adapter
     lora_from_layer: int  # layers below stay as they are (0 = all are tuned)
     window_tokens: int  # longest input, special tokens included
+    engine: str  # what serves it: "onnxruntime" the merged network on CPUs, "torch" base and adapter on a GPU
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from tokenizers import Tokenizer
@@ -120,7 +120,9 @@ class Reader:
     read once more in windows that end at the changes, so that each window's number is of one writer.
     """
 
-    def __init__(self, tokenizer: Tokenizer, engine: Engine, ngrams: NgramModel | None, facts: dict[str, Any]) -> None:
+    def __init__(
+        self, tokenizer: Tokenizer, engine: "RunsNetwork", ngrams: NgramModel | None, facts: dict[str, Any]
+    ) -> None:
         self._tokenizer, self._engine, self._ngrams = tokenizer, engine, ngrams
         self._first, self._last = int(facts["first_id"]), int(facts["last_id"])
         self._limit = int(facts["window_tokens"]) - SPECIAL_TOKENS
@@ -205,14 +207,31 @@ class Tokens:
     offsets: Sequence[tuple[int, int]]
 
 
-def load_parts(folder: Path, facts: dict[str, Any], threads: int) -> tuple[Tokenizer, Engine, NgramModel | None]:
+class RunsNetwork(Protocol):
+    """An engine: rows of token ids to logits, in the order given, each row's independent of the others."""
+
+    def logits(self, inputs: Sequence[Sequence[int]]) -> list[Logits]: ...
+
+
+def load_parts(folder: Path, facts: dict[str, Any], threads: int) -> tuple[Tokenizer, RunsNetwork, NgramModel | None]:
     """Tokenizer, engine and n-grams of a folder, by the `engine` block of its manifest."""
     tokenizer = Tokenizer.from_file(str(folder / facts["tokenizer"]))
     tokenizer.no_padding()
     tokenizer.no_truncation()
-    engine = Engine(folder / facts["encoder"], int(facts["pad_id"]), threads)
+    engine = load_engine(folder, facts, threads)
     ngrams = NgramModel.load(folder / facts["ngrams"]) if facts.get("ngrams") else None
     return tokenizer, engine, ngrams
+
+
+def load_engine(folder: Path, facts: dict[str, Any], threads: int) -> RunsNetwork:
+    """What runs the folder's network: torch on a GPU, or ONNX Runtime with so many threads. Loading torch takes seconds
+    and gigabytes, so only a model that needs it does.
+    """
+    if facts.get("kind") == "torch":
+        from gpujobs.pod.torch_engine import TorchEngine
+
+        return TorchEngine.load(folder, facts)
+    return Engine(folder / facts["encoder"], int(facts["pad_id"]), threads)
 
 
 def load_genres(folder: Path, facts: dict[str, Any]) -> GenreModel | None:

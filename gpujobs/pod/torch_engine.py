@@ -8,7 +8,7 @@ A model folder for it holds, beside tokenizer and n-grams, `adapter_config.json`
 Adapters are merged at load. On CUDA weights and activations are bf16 (heads and pooling fp32), and attention goes
 through the fused DeBERTa kernels of the package disentangled-flash where it is installed and agrees with the plain one
 to `FUSED_TOLERANCE`; everywhere else it is plain fp32. Written by `save_parts` after a training.
-May be imported by: handler.py (lazily), packaging. Extra: `train`.
+May be imported by: score.py and handler.py (lazily), train.py. Extra: `train`.
 """
 
 import ctypes
@@ -17,23 +17,21 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import torch
 from huggingface_hub import snapshot_download
 from peft import PeftModel
 from safetensors.torch import load_file, save_file
-from tokenizers import Tokenizer
 from torch import nn
 from transformers import AutoModel
 
 from gpujobs.pod import manifest
-from gpujobs.pod.engine import Engine, Logits, batches
+from gpujobs.pod.engine import Logits, batches
 from gpujobs.pod.model import Detector
-from gpujobs.pod.ngrams import NgramModel
-from gpujobs.pod.score import Reader, Scorer, load_genres
 
 HEADS = "heads.safetensors"
+WEIGHTS = ("model.safetensors", "pytorch_model.bin")  # of a base; it has one of them
 BATCH_TOKENS = {"cuda": 32_768, "cpu": 2048}  # padded tokens in one run
 ROUND_TOKENS = 32  # rows are padded to a multiple on CUDA: few shapes to choose and warm kernels for
 FUSED_TOLERANCE = 1e-2  # of a logit
@@ -59,12 +57,14 @@ class TorchEngine:
 
     @classmethod
     def load(cls, folder: Path, facts: Mapping[str, Any], device: str = "") -> "TorchEngine":
-        """From a model folder and the `engine` block of its manifest. device: cuda, cpu, or the best there is.
+        """From a model folder and the `engine` block of its manifest.
+
+        device: cuda, cpu, or as INKCLOAK_DEVICE says, or the best there is.
 
         Raises manifest.ManifestError when the base is not the one that was tuned, OSError when it is not here.
         """
         detector = load_detector(folder, facts)
-        chosen = device or ("cuda" if torch.cuda.is_available() else "cpu")
+        chosen = device or os.environ.get("INKCLOAK_DEVICE") or ("cuda" if torch.cuda.is_available() else "cpu")
         return cls(detector, int(facts["pad_id"]), int(facts["window_tokens"]), chosen)
 
     def logits(self, inputs: Sequence[Sequence[int]]) -> list[Logits]:
@@ -144,18 +144,6 @@ class TorchEngine:
         torch.cuda.synchronize()
 
 
-def load_scorer(folder: Path, facts: dict[str, Any], device: str = "") -> Scorer:
-    """The scorer of a model folder whose manifest (`facts`, verified) says `torch`."""
-    engine_facts = facts["engine"]
-    tokenizer = Tokenizer.from_file(str(folder / engine_facts["tokenizer"]))
-    tokenizer.no_padding()
-    tokenizer.no_truncation()
-    engine = TorchEngine.load(folder, engine_facts, device or os.environ.get("INKCLOAK_DEVICE", ""))
-    ngrams = NgramModel.load(folder / engine_facts["ngrams"]) if engine_facts.get("ngrams") else None
-    reader = Reader(tokenizer, cast(Engine, engine), ngrams, engine_facts)  # it needs `logits` only
-    return Scorer(facts, reader, load_genres(folder, engine_facts))
-
-
 def load_detector(folder: Path, facts: Mapping[str, Any]) -> Detector:
     """Base, adapter merged into it, and heads, in fp32 on the CPU."""
     base = AutoModel.from_pretrained(base_folder(facts), dtype=torch.float32, attn_implementation="eager")
@@ -177,14 +165,22 @@ def base_folder(facts: Mapping[str, Any]) -> Path:
     return folder
 
 
-def save_parts(detector: Detector, folder: Path) -> None:
-    """Writes what `load_detector` reads of a trained detector, whose adapters must not be merged yet."""
+def save_parts(detector: Detector, folder: Path, base: str) -> dict[str, Any]:
+    """Writes what `load_detector` reads of a trained detector, whose adapters must not be merged yet.
+
+    base: hub id or folder that it was tuned from.  Returns the manifest's lines about it: the base's commit, and the
+    hash of its weights.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     detector.encoder.save_pretrained(str(folder), save_embedding_layers=False)
     (folder / "README.md").unlink(missing_ok=True)  # peft's card; packaging writes ours
     heads = {"head": detector.head, "token_head": detector.token_head}
     state = {f"{name}.{part}": value for name, head in heads.items() for part, value in head.state_dict().items()}
     save_file({name: value.detach().cpu().contiguous() for name, value in state.items()}, folder / HEADS)
+    revision = getattr(detector.encoder.config, "_commit_hash", None)
+    lines = {"kind": "torch", "base": base, "revision": revision}
+    files = {f.name: manifest.sha256(f) for f in sorted(base_folder(lines).glob("*")) if f.name in WEIGHTS}
+    return {**lines, "base_files": files}
 
 
 def check_driver() -> None:

@@ -24,6 +24,7 @@ import numpy as np
 import torch
 from tokenizers import Tokenizer
 
+from gpujobs.pod import torch_engine
 from gpujobs.pod.crops import CropSource
 from gpujobs.pod.dataset import (
     Row,
@@ -84,10 +85,10 @@ def train(recipe: Recipe, rows: Sequence[Row], out: Path, *, resume: bool, bases
         }
     )
 
-    # 4. Parts: merged encoder, tokenizer, n-grams, and what the manifest will say of them.
+    # 4. Parts: network, tokenizer, n-grams, and what the manifest will say of them.
     parts = out / PARTS
     parts.mkdir(exist_ok=True)
-    export(merged(detector).to("cpu"), parts / "encoder.onnx")
+    network = save_network(detector, recipe, parts)
     tokenizer.save(str(parts / "tokenizer.json"), pretty=False)
     if recipe.ngrams.bits:
         fit_ngrams(training, recipe.ngrams, recipe.training.seed).save(parts / "ngrams.npz")
@@ -106,8 +107,7 @@ def train(recipe: Recipe, rows: Sequence[Row], out: Path, *, resume: bool, bases
             "sources": counts_by_source(training),
         },
         "engine": {
-            "kind": "onnxruntime",
-            "encoder": "encoder.onnx",
+            **network,
             "tokenizer": "tokenizer.json",
             "ngrams": "ngrams.npz" if recipe.ngrams.bits else None,
             "genres": "genres.npz" if several else None,
@@ -121,6 +121,14 @@ def train(recipe: Recipe, rows: Sequence[Row], out: Path, *, resume: bool, bases
 
     # 5. Calibration, thresholds, figures, model card, manifest.
     return package(out, out / "model", held_out)
+
+
+def save_network(detector: Detector, recipe: Recipe, parts: Path) -> dict[str, Any]:
+    """Writes the trained network as its engine reads it. Returns its lines of the manifest's `engine`."""
+    if recipe.model.engine == "torch":
+        return torch_engine.save_parts(detector, parts, recipe.model.base)
+    export(merged(detector).to("cpu"), parts / "encoder.onnx")
+    return {"kind": "onnxruntime", "encoder": "encoder.onnx"}
 
 
 def encode(tokenizer: Tokenizer, texts: list[str]) -> list[list[int]]:

@@ -25,7 +25,14 @@ PATIENCE_SECONDS = 90.0
 START_SECONDS = 120.0
 GIVEN_SERVERS = ("DATABASE_URL", "REDIS_URL", "CACHE_URL", "PUBLIC_URL")
 # How to know a process of the stack by its command line.
-MARKS = {"web": "uvicorn", "score": "score@", "steps": "steps@", "beat": " beat ", "runpod": "loopback.runpod"}
+MARKS = {
+    "web": "uvicorn",
+    "score": "score@",
+    "gpu": "gpu@",
+    "steps": "steps@",
+    "beat": " beat ",
+    "runpod": "loopback.runpod",
+}
 T = TypeVar("T")
 
 

@@ -10,11 +10,15 @@ from typing import Any
 import httpx
 import pytest
 import samples
-from product import Product, Visitor, eventually
+from product import Product, Visitor, eventually, number_of
 
 from devstack import envfile, ports
 
 CLOSE = 1e-3
+LONG = samples.long_text(60_000)  # seconds of work for one worker on the CPU
+METER = "SELECT sum(used)::int, sum(held)::int FROM billing_meter WHERE unit = 'checks'"
+UNTIMED = "SELECT count(*) FROM gpujobs_gpurun WHERE status = 'succeeded' AND execution_ms IS NULL"
+RUN_OF = "SELECT r.status FROM detector_submission s JOIN gpujobs_gpurun r ON r.id = s.run_id WHERE s.id = %s"
 
 
 @pytest.fixture(scope="module")
@@ -67,6 +71,26 @@ def test_no_log_of_a_worker_has_a_text(demo: Product) -> None:
     said = "".join(path.read_text(errors="replace") for path in logs) + demo.logs()
     assert "warm: model version" in said
     assert samples.HUMAN[40:80] not in said
+
+
+@pytest.mark.parametrize("part", ["gpu", "redis", "postgres"])
+def test_a_batch_survives_the_death_of(demo: Product, part: str) -> None:
+    """kill -9 while a worker has it: one verdict, charged once, and every attempt is a row with its times."""
+    visitor = Visitor(demo)
+    visitor.check(samples.HUMAN + f" Before the {part}.")  # whoever was killed before is back at work
+    ((used, held),) = demo.rows(METER)
+    assert held == 0
+    page = visitor.post(LONG + f" With the {part}.")
+    number = number_of(page)
+    eventually(lambda: demo.rows(RUN_OF, number) == [("running",)])
+    demo.kill(part, meanwhile=lambda: (visitor.page(page), visitor.page("/")))
+    assert visitor.verdict(page).label in ("human", "mixed", "ai")
+    assert visitor.statuses <= {200, 503}
+    assert demo.rows("SELECT count(*) FROM detector_verdict WHERE submission_id = %s", number) == [(1,)]
+    assert demo.rows(METER) == [(used + 1, 0)]
+    assert demo.rows("SELECT count(*) FROM gpujobs_gpurun WHERE status = 'succeeded' AND execution_ms IS NULL") == [
+        (0,)
+    ]
 
 
 def test_a_text_outlives_the_death_of_its_runpod(demo: Product) -> None:

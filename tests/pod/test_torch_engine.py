@@ -41,11 +41,10 @@ def trained(base: str, tmp_path_factory: pytest.TempPathFactory) -> Detector:
 def folder(base: str, trained: Detector, tmp_path: Path) -> Path:
     """A whole model folder: the shipped one's rules, and another engine."""
     facts = manifest.read(handler.SHIPPED, verify=False)
-    save_parts(trained, tmp_path)
+    network = save_parts(trained, tmp_path, base)
     (tmp_path / "tokenizer.json").write_bytes((Path(base) / "tokenizer.json").read_bytes())
-    weights = {"model.safetensors": manifest.sha256(Path(base) / "model.safetensors")}
-    engine = {"kind": "torch", "base": base, "base_files": weights, "tokenizer": "tokenizer.json", "pad_id": 0,
-              "first_id": 2, "last_id": 3, "window_tokens": 64}  # fmt: skip
+    assert network["base_files"] == {"model.safetensors": manifest.sha256(Path(base) / "model.safetensors")}
+    engine = {**network, "tokenizer": "tokenizer.json", "pad_id": 0, "first_id": 2, "last_id": 3, "window_tokens": 64}
     manifest.write(tmp_path, {**facts, "model": "tiny", "engine": engine})
     return tmp_path
 

@@ -33,11 +33,17 @@ def loop_of(recipe: Recipe, rows: list[Row], out: Path) -> Loop:
     return Loop(detector, source, recipe, data_hash(rows), out, specials["unknown"], specials["pad_id"])
 
 
-def test_it_trains_packages_and_serves(tmp_path: Path) -> None:
-    recipe, rows = tiny.recipe(tiny.base(tmp_path / "base"), steps=60), tiny.rows()
+@pytest.mark.parametrize(
+    ("kind", "engine", "targets"),
+    [("bert", "onnxruntime", ("query", "value")), ("deberta", "torch", ("query_proj", "value_proj"))],
+)
+def test_it_trains_packages_and_serves(tmp_path: Path, kind: str, engine: str, targets: tuple[str, ...]) -> None:
+    base, rows = tiny.base(tmp_path / "base", kind), tiny.rows()
+    recipe = tiny.recipe(base, steps=60, engine=engine, targets=targets)
     version = train(recipe, rows, tmp_path / "run", resume=False, bases=tmp_path)
     scorer = Scorer.load(tmp_path / "run" / "model")
     assert scorer.model_version == version
+    assert scorer.manifest["engine"]["kind"] == engine
     figures = json.loads((tmp_path / "run" / "model" / "metrics.json").read_text())
     assert figures["model"]["en out-of-domain"]["overall"]["auroc"] > 0.9
     assert figures["baseline"]["en out-of-domain"]["n"] == figures["model"]["en out-of-domain"]["overall"]["n"]

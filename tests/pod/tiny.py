@@ -82,10 +82,17 @@ def base(folder: Path, kind: str = "bert") -> str:
     return str(folder)
 
 
-def recipe(base_name: str, *, steps: int = 30, targets: tuple[str, ...] = ("query", "value"), look: int = 0) -> Recipe:
+def recipe(
+    base_name: str,
+    *,
+    steps: int = 30,
+    targets: tuple[str, ...] = ("query", "value"),
+    look: int = 0,
+    engine: str = "onnxruntime",
+) -> Recipe:
     return Recipe(
-        model=ModelKnobs("tiny", base_name, False, 1, 4, 8, targets, 0, 64),
-        data=DataKnobs(("written",), (20, 60), 0.5, 0.0, 0.2, 0.3),
+        model=ModelKnobs("tiny", base_name, False, 1, 4, 8, targets, 0, 64, engine),
+        data=DataKnobs(("written",), (20, 60), 0.5, 0.0, 0.2, 0.3, (30, 60)),
         training=TrainingKnobs(7, steps, 8, 4, 2e-3, 1e-2, 2, 0.01, 0.02, 0.5, 0.05, 0.9, False, False, 1, 60.0, look),
-        ngrams=NgramKnobs(10, 12, 1.0),
+        ngrams=NgramKnobs(10, 12, 0.2, 1.0),
     )
