@@ -1,14 +1,15 @@
 """A finished run -> verdicts. Guarded by the submission's status, so a run may be collected any number of times."""
 
 import logging
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from django.db import transaction
+from django.db import DataError, IntegrityError, transaction
 from django.db.models import F
 
 from billing import quota
 from detector import verdicts, wakeups
-from detector.models import Submission
+from detector.models import Submission, Verdict
 from gpujobs import backends, scoring
 from gpujobs.models import GpuRun
 from gpujobs.pod.contract import ContractError, ScoreResponse, TextOut
@@ -22,7 +23,9 @@ NO_VERDICT = "no_verdict"  # scores came, but no verdict could be made of them
 
 def collect(run: GpuRun, *, now: datetime) -> None:
     """Stores a verdict for each text of a succeeded run; gives the texts of a failed one another try, or up."""
-    waiting = run.submissions.filter(status=Submission.Status.SCORING).select_related("reservation", "model_version")
+    # One model version for all, fetched once: its manifest is tens of kilobytes.
+    rows = run.submissions.filter(status=Submission.Status.SCORING)
+    waiting = list(rows.select_related("reservation").prefetch_related("model_version"))
     response = _response(run)
     if response is None:
         for submission in waiting:
@@ -30,12 +33,8 @@ def collect(run: GpuRun, *, now: datetime) -> None:
         return
     answers = {text.id: text for text in response.texts}
     tier = backends.get(run.backend).tier
-    for submission in waiting:
-        try:
-            _finish(submission, answers[str(submission.pk)], response, run=run, tier=tier, now=now)
-        except (KeyError, ValueError) as error:  # no verdict for one text must not hold up the others, or the sweep
-            log.error("submission %s: no verdict: %s", submission.pk, type(error).__name__)
-            give_up(submission, NO_VERDICT, now=now)
+    found = [_judge(submission, answers, response, run=run, tier=tier, now=now) for submission in waiting]
+    _store([verdict for verdict in found if verdict is not None], run, now=now)
 
 
 def _response(run: GpuRun) -> ScoreResponse | None:
@@ -49,21 +48,59 @@ def _response(run: GpuRun) -> ScoreResponse | None:
         return None
 
 
-def _finish(
-    submission: Submission, answer: TextOut, response: ScoreResponse, *, run: GpuRun, tier: str, now: datetime
-) -> None:
-    if answer.error:
-        log.warning("submission %s: %s", submission.pk, answer.error)
-        give_up(submission, answer.error, now=now)
+def _judge(
+    submission: Submission,
+    answers: Mapping[str, TextOut],
+    response: ScoreResponse,
+    *,
+    run: GpuRun,
+    tier: str,
+    now: datetime,
+) -> Verdict | None:
+    """The verdict; None where there is none: the text is given up then, and does not hold up the others."""
+    code = NO_VERDICT
+    try:
+        answer = answers[str(submission.pk)]
+        if not answer.error:
+            return verdicts.of(submission, answer, response, tier=tier, degraded=run.degraded, now=now)
+        code = answer.error
+        log.warning("submission %s: %s", submission.pk, code)
+    except (KeyError, ValueError) as error:
+        log.error("submission %s: no verdict: %s", submission.pk, type(error).__name__)
+    give_up(submission, code, now=now)
+    return None
+
+
+def _store(found: Sequence[Verdict], run: GpuRun, *, now: datetime) -> None:
+    """A run's verdicts in one transaction; if the database refuses one of them, one by one, so that it fails alone."""
+    try:
+        _store_together(found, run, now=now)
         return
+    except (IntegrityError, DataError) as error:
+        log.error("run %s: verdicts not stored together: %s", run.pk, type(error).__name__)
+    for verdict in found:
+        try:
+            _store_together([verdict], run, now=now)
+        except (IntegrityError, DataError) as error:
+            log.error("submission %s: no verdict: %s", verdict.submission_id, type(error).__name__)
+            give_up(verdict.submission, NO_VERDICT, now=now)
+
+
+def _store_together(found: Sequence[Verdict], run: GpuRun, *, now: datetime) -> None:
+    """Verdicts of those that still wait for this run, each charged. Locks submissions before reservations before
+    meters, as whoever deletes or gives up does."""
     with transaction.atomic():
-        mine = Submission.objects.filter(pk=submission.pk, run=run)
-        if not advance(mine, Submission.Status.DONE, finished_at=now):
-            return  # deleted, overdue, or collected by somebody else
-        verdicts.record(submission, answer, response, tier=tier, degraded=run.degraded, now=now)
-        if submission.reservation is not None:
-            quota.settle(submission.reservation)
-    wakeups.announce(submission.pk)
+        # In one order: two that collect the same run don't wait for each other in a circle.
+        scoring_ = Submission.objects.filter(run=run, status=Submission.Status.SCORING).order_by("pk")
+        named = scoring_.filter(pk__in=[verdict.submission_id for verdict in found])
+        mine = set(named.select_for_update().values_list("pk", flat=True))
+        ours = [verdict for verdict in found if verdict.submission_id in mine]  # not deleted, overdue or collected
+        if not ours:
+            return
+        advance(Submission.objects.filter(pk__in=mine), Submission.Status.DONE, finished_at=now)
+        Verdict.objects.bulk_create(ours)
+        quota.settle(*(v.submission.reservation for v in ours if v.submission.reservation is not None))
+    wakeups.announce(*mine)
 
 
 def _try_again(submission: Submission, run: GpuRun, *, now: datetime) -> None:

@@ -1,6 +1,6 @@
 """Scores -> verdict: the label by the shared rule, offsets back in the customer's own text, confidence, rate card.
 
-`judge` is pure; `record` and `record_insufficient` write the one Verdict row of a submission.
+`judge` is pure; `of` makes the one Verdict row of a submission, `record_insufficient` writes it.
 """
 
 from collections.abc import Iterator
@@ -107,7 +107,7 @@ def cards_under(manifest: dict[str, Any], cap: float) -> list[dict[str, Any]]:
     return [card for card in manifest.get("rate_card", []) if float(card.get("max_fpr", default)) == cap]
 
 
-def record(
+def of(
     submission: Submission,
     answer: TextOut,
     response: ScoreResponse,
@@ -116,11 +116,11 @@ def record(
     now: datetime,
     degraded: bool = False,
 ) -> Verdict:
-    """Writes the verdict of a scored submission."""
+    """The verdict of a scored submission, to be stored by the caller. Raises KeyError as `judge` does."""
     reading = prose.read(submission.text)
     manifest = submission.model_version.manifest
     judged = judge(reading, answer, manifest, language=submission.language, max_fpr=submission.max_fpr)
-    return Verdict.objects.create(
+    return Verdict(
         submission=submission,
         label=judged.label,
         confidence=judged.confidence,

@@ -43,10 +43,13 @@ def look_after(run_id: uuid.UUID, *, seconds: float) -> None:
         log.warning("run %s: no wake-up sent: %s", run_id, type(error).__name__)
 
 
-def announce(submission_id: uuid.UUID) -> None:
-    """Tells whoever waits for this submission that it is finished."""
+def announce(*submission_ids: uuid.UUID) -> None:
+    """Tells whoever waits for these submissions that they are finished; one round trip for all."""
     try:
-        _client().publish(_channel(submission_id), "finished")
+        with _client().pipeline(transaction=False) as together:
+            for submission_id in submission_ids:
+                together.publish(_channel(submission_id), "finished")
+            together.execute()
     except redis.RedisError as error:
         log.warning("no announcement sent: %s", type(error).__name__)
 

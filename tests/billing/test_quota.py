@@ -45,6 +45,16 @@ def test_it_frees_what_is_released_once(db) -> None:
     assert numbers() == (0, 0)
 
 
+def test_it_settles_many_of_several_holders_at_once(db) -> None:
+    mine, yours, free = reserve(1), reserve(3, holder="visitor:another"), reserve(1)
+    more = reserve(2)
+    quota.release(free)
+    assert quota.settle(mine, yours, free, more) == 3
+    assert quota.settle(mine, yours, more) == 0
+    assert quota.settle() == 0
+    assert sorted(Meter.objects.values_list("used", "held")) == [(3, 0), (3, 0)]
+
+
 def test_it_neither_releases_what_was_settled_nor_settles_what_was_released(db) -> None:
     settled, released = reserve(2), reserve(1)
     quota.settle(settled)
