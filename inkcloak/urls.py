@@ -14,6 +14,7 @@ urlpatterns = [
     path("healthz", healthz, name="healthz"),
     path("i18n/", include("django.conf.urls.i18n")),
     path("accounts/", include("allauth.urls")),
+    path("staff/", include("detector.staff_urls")),
     path("staff/", admin.site.urls),
     path("", include("detector.urls")),
 ]

@@ -95,14 +95,16 @@ class RunpodHttp:
         key: str,
         *,
         timeout_seconds: float = 10.0,
+        tries: int = TRIES,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        self._timeout = timeout_seconds
+        """tries: of one call; 1 for whoever would rather know at once that RunPod does not answer."""
+        self._timeout, self._tries = timeout_seconds, tries
         self._sleep = sleep
         self._http = httpx.Client(
             base_url=f"{base_url.rstrip('/')}/{endpoint_id}",
             headers={"Authorization": f"Bearer {key}"},
-            timeout=httpx.Timeout(timeout_seconds, connect=CONNECT_SECONDS),
+            timeout=httpx.Timeout(timeout_seconds, connect=min(CONNECT_SECONDS, timeout_seconds)),
             trust_env=False,  # texts and key go to RunPod, not to a proxy that the environment happens to name
         )
 
@@ -160,7 +162,7 @@ class RunpodHttp:
         """The JSON object that a request is answered with, and how many doubtful tries came before it."""
         doubts, code = 0, UNREACHABLE
         pauses = backoff()
-        for number in range(TRIES):
+        for number in range(self._tries):
             request = build(doubts)
             wait, doubtful = 0.0, True
             try:
@@ -177,7 +179,7 @@ class RunpodHttp:
                 doubtful = response.status_code not in NOT_CARRIED_OUT
                 wait = retry_after(response.headers.get("Retry-After"), datetime.now(UTC))
             doubts += doubtful and request.method == "POST"
-            if number + 1 == TRIES or doubts == DOUBTFUL_TRIES or wait > RETRY_AFTER_CAP_SECONDS:
+            if number + 1 == self._tries or doubts == DOUBTFUL_TRIES or wait > RETRY_AFTER_CAP_SECONDS:
                 break
             self._sleep(max(next(pauses), wait))
         raise BackendError(code, permanent=False, usage=Usage(submissions=doubts))

@@ -72,6 +72,7 @@ class TextOut:
     """Scores of one text, or `error` (a stable code) with no windows. Windows cover the text without gaps.
 
     genre: the model's guess, which picks the line of the rate card; empty where the model makes none.
+    padding: tokens of nothing that the engine multiplied beside it, about; None where the worker doesn't say.
     """
 
     id: str
@@ -81,6 +82,7 @@ class TextOut:
     tokens: int
     error: str = ""
     genre: str = ""
+    padding: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,4 +168,5 @@ def _text_out(data: Mapping[str, Any]) -> TextOut:
         tokens=int(data["tokens"]),
         error=str(data.get("error", "")),
         genre=str(data.get("genre", "")),
+        padding=None if data.get("padding") is None else int(data["padding"]),
     )

@@ -19,11 +19,13 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from gpujobs.pod import manifest
 from gpujobs.pod.batcher import ENGINE_ERROR, Batcher, EngineDead, Limits
 from gpujobs.pod.contract import ContractError, ScoreRequest, ScoreResponse, TextIn, TextOut
+from gpujobs.pod.engine import BATCH_TOKENS
+from gpujobs.pod.padding import Rule, with_padding
 from gpujobs.pod.score import DEFAULT_THREADS, Scorer
 
 SHIPPED = Path(__file__).parent / "shipped" / "inkcloak-small"
@@ -56,6 +58,7 @@ class Worker:
         self._model = model
         probe = TextIn("probe", PROBE, str(model.manifest["languages"][0]))
         self._batcher = Batcher(self._score, probe, limits or limits_of(model))
+        self._rule = rule_of(model)
 
     @property
     def model_version(self) -> str:
@@ -102,7 +105,8 @@ class Worker:
         return response.to_json()
 
     def _score(self, texts: Sequence[TextIn]) -> Sequence[TextOut]:
-        return self._model.score(ScoreRequest("", 0, self._model.model_version, tuple(texts))).texts
+        answer = self._model.score(ScoreRequest("", 0, self._model.model_version, tuple(texts)))
+        return with_padding(answer.texts, self._rule)
 
 
 def _is_finite(text: TextOut) -> bool:
@@ -126,7 +130,6 @@ def load(folder: Path, threads: int = DEFAULT_THREADS) -> Model:
         from gpujobs.pod import torch_engine
 
         torch_engine.check_driver()
-        return torch_engine.load_scorer(folder, facts)
     return Scorer.load(folder, threads=threads, verify=False)  # just verified
 
 
@@ -135,6 +138,17 @@ def limits_of(model: Model) -> Limits:
     usual = GPU_LIMITS if model.manifest.get("engine", {}).get("kind") == "torch" else CPU_LIMITS
     texts, tokens = _number("INKCLOAK_BATCH_TEXTS", usual.texts), _number("INKCLOAK_BATCH_TOKENS", usual.tokens)
     return replace(usual, texts=texts, tokens=tokens)
+
+
+def rule_of(model: Model) -> Rule:
+    """How the engine of this model packs rows, on this machine."""
+    if model.manifest.get("engine", {}).get("kind") != "torch":
+        return Rule(BATCH_TOKENS, 1)
+    from gpujobs.pod import torch_engine
+
+    torch = cast(Any, torch_engine).torch  # training modules alone import it
+    cuda = os.environ.get("INKCLOAK_DEVICE") != "cpu" and torch.cuda.is_available()
+    return Rule(torch_engine.BATCH_TOKENS["cuda" if cuda else "cpu"], torch_engine.ROUND_TOKENS if cuda else 1)
 
 
 def serve(make: Callable[[], Model], *, limits: Limits | None = None, concurrency: int = CONCURRENCY) -> None:
