@@ -148,6 +148,11 @@ def report(version: str = "test-version-1", **changes: Any) -> dict[str, Any]:
         "mixed": {
             "n": 400,
             "ai_fraction_mae": 0.13712,
+            "ai_fraction_mae_of_a_constant": 0.16012,
+            "by_cap": [
+                {"max_fpr": 0.01, "n": 400, "flagged": 240, "mae": 0.13712},
+                {"max_fpr": 0.05, "n": 400, "flagged": 320, "mae": 0.11011},
+            ],
             "by_share": [
                 {"low": 0.1, "high": 0.25, "n": 101, "mae": 0.09876, "human": 60, "mixed": 35, "ai": 6},
                 {"low": 0.25, "high": 0.5, "n": 151, "mae": 0.14321, "human": 51, "mixed": 80, "ai": 20},

@@ -117,6 +117,15 @@ def mixed(found: Figures) -> Table:
     )
 
 
+def mixed_by_cap(lines: Iterable[Figures]) -> Table:
+    """The same documents under each limit on false flags: a looser one finds more."""
+    return Table(
+        _("Documents by two writers, by the limit on false flags"),
+        (_("Limit"), _("Flagged"), _("Error of our share")),
+        tuple(Row(cap(r["max_fpr"]), (_plain(r["flagged"], r["n"]), Cell(rate(r["mae"])))) for r in lines),
+    )
+
+
 def _verdicts(row: Figures) -> Cell:
     def written(value: float) -> str:
         return whole(value) if isinstance(value, int) else rate(value)

@@ -123,6 +123,8 @@ def _damage(figures: Figures) -> dict[str, Any]:
         "attacks": _table(figures["attacks"], curves.attacks),
         "form": _table(figures["form"], curves.form),
         "mixed": _table(figures["mixed"], curves.mixed),
+        # Reports from before have no line for each limit.
+        "mixed_by_cap": _table(figures["mixed"] and figures["mixed"].get("by_cap"), curves.mixed_by_cap),
     }
 
 

@@ -87,6 +87,11 @@ def test_it_reports_documents_by_two_writers(judge: Judge) -> None:
     assert report["pure_human_mixed"] == {"n": 30, "k": 0}
     assert sum(line["n"] for line in report["by_share"]) == 10
     assert all(line["human"] + line["mixed"] + line["ai"] == line["n"] for line in report["by_share"])
+    assert [line["max_fpr"] for line in report["by_cap"]] == sorted(line["max_fpr"] for line in report["by_cap"])
+    assert all(line["n"] == 10 and 0 <= line["flagged"] <= 10 for line in report["by_cap"])
+    at_default = next(line for line in report["by_cap"] if line["max_fpr"] == judge.manifest["default_max_fpr"])
+    assert at_default["mae"] == report["ai_fraction_mae"]
+    assert 0 < report["ai_fraction_mae_of_a_constant"] < 0.5
     assert mixing.mixed(judge, human, found, 10) is None
 
 

@@ -205,6 +205,10 @@ def _mixed(report: Report) -> list[str]:
         + [str(x[name]) for name in ("human", "mixed", "ai")]
         for x in found["by_share"]
     ]
+    by_cap = [
+        [_per_cent(x["max_fpr"]), str(x["n"]), _per_cent(x["flagged"] / x["n"]), f"{x['mae']:.3f}"]
+        for x in found["by_cap"]
+    ]
     pure = found["pure_human_mixed"]
     return [
         "## Documents by two writers",
@@ -216,6 +220,11 @@ def _mixed(report: Report) -> list[str]:
         f"mixed: {pure['k']} of {pure['n']}.",
         "",
         *_table(("AI share", "n", "error", "human", "mixed", "ai"), rows),
+        "",
+        "Whoever reads nothing and always says the middle share errs by "
+        f"{found['ai_fraction_mae_of_a_constant']:.3f}. By the limit on false flags:",
+        "",
+        *_table(("limit", "n", "flagged", "error"), by_cap),
     ]
 
 

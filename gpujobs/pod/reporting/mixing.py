@@ -57,7 +57,9 @@ def mixed(judge: Judge, rows: Sequence[Row], human: Sequence[Record], most: int 
     return {
         "n": len(pairs),
         "ai_fraction_mae": _error(pairs),
+        "ai_fraction_mae_of_a_constant": _error_of_a_constant(pairs),
         "by_share": _by_share(pairs),
+        "by_cap": _by_cap(judge, pairs),
         "borders": len(found),
         "borders_without_prediction": sum(math.isinf(border.distance) for border in found),
         "border_median_words": middle if math.isfinite(middle) else None,
@@ -94,6 +96,25 @@ def words_before(text: str, at: int) -> int:
 def _error(pairs: Sequence[tuple[Mixed, Judged]]) -> float:
     """Mean distance of the predicted and the true share of characters by the AI."""
     return round(sum(abs(j.verdict.ai_fraction - m.ai_share) for m, j in pairs) / len(pairs), DIGITS)
+
+
+def _error_of_a_constant(pairs: Sequence[tuple[Mixed, Judged]]) -> float:
+    """Of whoever reads nothing and always names the middle share: what an error has to be held against."""
+    shares = [m.ai_share for m, _ in pairs]
+    middle = median(shares)
+    return round(sum(abs(share - middle) for share in shares) / len(shares), DIGITS)
+
+
+def _by_cap(judge: Judge, pairs: Sequence[tuple[Mixed, Judged]]) -> list[dict[str, Any]]:
+    """What a looser limit on false flags finds, for the caps that every language here has."""
+    tables = judge.manifest["thresholds"]
+    caps = set.intersection(*(set(tables[m.language]) for m, _ in pairs))
+    lines = []
+    for cap in sorted(map(float, caps)):
+        again = [(m, replace(j, verdict=judge.decide(j.answer, j.reading.words, m.language, cap))) for m, j in pairs]
+        flagged = sum(j.called_ai for _, j in again)
+        lines.append({"max_fpr": cap, "n": len(again), "flagged": flagged, "mae": _error(again)})
+    return lines
 
 
 def _by_share(pairs: Sequence[tuple[Mixed, Judged]]) -> list[dict[str, Any]]:
