@@ -11,10 +11,10 @@ from django.db import transaction
 from django.http import HttpRequest
 
 from billing.models import Account, Membership, Meter, User
+from billing.plans import plan_of
 from billing.quota import Allowance
 
 VISITOR_SESSION_KEY = "visitor"
-INTERNAL_WORDS_PER_MONTH = 10**12
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,5 +87,5 @@ def allowance_of(owner: Owner, now: datetime) -> Allowance:
         return Allowance(f"visitor:{owner.address_key}", Meter.Unit.CHECKS, limit, start, start + timedelta(days=1))
     start = now.astimezone(UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
     end = (start + timedelta(days=32)).replace(day=1)
-    limit = INTERNAL_WORDS_PER_MONTH if owner.account.internal else settings.FREE_WORDS_PER_MONTH
-    return Allowance(f"account:{owner.account.pk}", Meter.Unit.WORDS, limit, start, end)
+    words = plan_of(owner.account).words_per_month
+    return Allowance(f"account:{owner.account.pk}", Meter.Unit.WORDS, words, start, end)

@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext_lazy as _
 
+from inkcloak import problems
 from inkcloak.errors import DomainError, Invalid, Unavailable
 
 log = logging.getLogger(__name__)
@@ -33,7 +34,12 @@ class ClearErrorsMiddleware:
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         error = readable(exception)
-        return None if error is None else error_page(request, error)
+        if error is None:
+            return None
+        if problems.is_api(request):
+            problem = problems.Problem(error.status, error.code, str(error.message), retry_after=error.retry_after)
+            return problems.response(request, problem)
+        return error_page(request, error)
 
 
 def readable(exception: Exception) -> DomainError | None:

@@ -42,6 +42,7 @@ INSTALLED_APPS = [
     "csp",
     "django_htmx",
     "rest_framework",
+    "drf_spectacular",
     "inkcloak",
     "billing",
     "gpujobs",
@@ -51,6 +52,7 @@ INSTALLED_APPS = [
 # Each one must be able to run asynchronously: a single synchronous middleware would hold a thread for as
 # long as a page waits for its verdict.
 MIDDLEWARE = [
+    "inkcloak.request_ids.request_ids",
     "django.middleware.security.SecurityMiddleware",
     "servestatic.middleware.ServeStaticMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -186,6 +188,40 @@ ACCOUNT_RETENTION_DAYS = env.integer("ACCOUNT_RETENTION_DAYS", 90, at_least=1)
 # How long a verdict answers the same owner's same text again, uncharged and without a run; 0 = never.
 REUSE_DAYS = env.integer("REUSE_DAYS", 30)
 POSTS_PER_MINUTE = env.integer("POSTS_PER_MINUTE", 30, at_least=1)
+
+# --- The API --------------------------------------------------------------------------------------
+# Under which keys are stored; unset, derived from SECRET_KEY (whose fallbacks then keep old keys good).
+API_KEY_PEPPER = env.text("API_KEY_PEPPER", "")
+API_REQUESTS_PER_MINUTE = env.integer("API_REQUESTS_PER_MINUTE", 60, at_least=1)
+API_ANONYMOUS_REQUESTS_PER_MINUTE = env.integer("API_ANONYMOUS_REQUESTS_PER_MINUTE", 30, at_least=1)
+REST_FRAMEWORK: dict[str, Any] = {
+    "DEFAULT_AUTHENTICATION_CLASSES": ["billing.authentication.ApiKeyAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["billing.permissions.HasKey"],
+    "DEFAULT_PARSER_CLASSES": ["inkcloak.strict_json.StrictJSONParser"],
+    "DEFAULT_RENDERER_CLASSES": ["inkcloak.strict_json.SafeJSONRenderer"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "inkcloak.api.Negotiation",
+    "DEFAULT_PAGINATION_CLASS": "inkcloak.cursors.CursorPages",
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "inkcloak.api.exception_handler",
+    "URL_FORMAT_OVERRIDE": None,
+    "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
+    "TEST_REQUEST_DEFAULT_FORMAT": "json",
+}
+SPECTACULAR_SETTINGS: dict[str, Any] = {
+    "TITLE": "InkCloak",
+    "DESCRIPTION": "Tells whether a text was written by an AI, and how often texts by people are flagged by mistake.",
+    "VERSION": "1",
+    "OAS_VERSION": "3.1.0",
+    "SERVERS": [{"url": PUBLIC_URL}],
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_PUBLIC": True,
+    "SERVE_AUTHENTICATION": [],
+    "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
+    "SCHEMA_PATH_PREFIX": "/api/v[0-9]+",
+    "COMPONENT_SPLIT_REQUEST": True,
+    "ENUM_ADD_EXPLICIT_BLANK_NULL_CHOICE": False,
+    "AUTHENTICATION_WHITELIST": ["billing.authentication.ApiKeyAuthentication"],
+}
 
 # A paste over the product's own limit must get our message and not a broken connection: 5 MB of four-byte
 # characters, percent-encoded by the form, still arrive.

@@ -16,5 +16,6 @@ urlpatterns = [
     path("accounts/", include("allauth.urls")),
     path("staff/", include("detector.staff_urls")),
     path("staff/", admin.site.urls),
+    path("api/", include("billing.api.urls")),
     path("", include("detector.urls")),
 ]

@@ -1,0 +1,81 @@
+"""GET /usage and GET /usage/entries."""
+
+import uuid
+from dataclasses import asdict
+
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from billing import throttling, usage
+from billing.api.base import ApiView, account_of, asking
+from billing.api.serializers import EntrySerializer, UsageSerializer
+from billing.models import Scope, WordEntry
+from billing.permissions import HasScope
+from inkcloak.cursors import CursorPages
+from inkcloak.errors import Invalid
+
+
+class UsageView(ApiView):
+    """Words of the month and requests of the minute."""
+
+    permission_classes = [HasScope.of(Scope.USAGE_READ)]
+
+    @extend_schema(operation_id="get_usage", summary="What is used and what is left", responses=UsageSerializer)
+    def get(self, request: Request) -> Response:
+        account = account_of(request)
+        found = usage.of(account, now=timezone.now())
+        rate = throttling.rate_of(request)
+        body = {
+            "account": account.pk,
+            "plan": found.plan,
+            "live": asking(request).live,
+            "words": asdict(found.words),
+            "requests": {
+                "limit": rate.limit,
+                "left": rate.left,
+                "window_seconds": throttling.WINDOW_SECONDS,
+                "resets_in_seconds": rate.seconds_left,
+            },
+        }
+        return Response(UsageSerializer(body).data)
+
+
+class EntriesView(ApiView):
+    """The account's ledger: newest first, also the lines that cost nothing."""
+
+    permission_classes = [HasScope.of(Scope.USAGE_READ)]
+    newest_by = "at"
+
+    @extend_schema(
+        operation_id="list_usage_entries",
+        summary="The ledger of words",
+        parameters=[
+            OpenApiParameter("kind", str, enum=WordEntry.Kind.values, description="Only lines of this kind."),
+            OpenApiParameter("detection", uuid.UUID, description="Only the lines of this check."),
+        ],
+        responses=EntrySerializer(many=True),
+    )
+    def get(self, request: Request) -> Response:
+        rows = usage.entries(account_of(request), kind=_kind(request), check_id=_check(request))
+        pages = CursorPages()
+        found = pages.paginate_queryset(rows, request, self)
+        return pages.get_paginated_response(EntrySerializer(found, many=True).data)
+
+
+def _kind(request: Request) -> str:
+    kind = request.query_params.get("kind", "")
+    if kind and kind not in WordEntry.Kind.values:
+        names = {"kinds": ", ".join(WordEntry.Kind.values)}
+        raise Invalid("bad_kind", _("kind must be one of %(kinds)s.") % names)
+    return kind
+
+
+def _check(request: Request) -> str:
+    asked = request.query_params.get("detection", "")
+    try:
+        return str(uuid.UUID(asked)) if asked else ""
+    except ValueError:
+        raise Invalid("bad_id", _("detection must be the id of a check.")) from None
