@@ -24,6 +24,9 @@ log = logging.getLogger(__name__)
 CLAIM_ROWS = 128  # looked at per batch; more would lock rows that this batch cannot take
 COUNTED_ROWS = 2000  # of the queue, to see how much work waits; so many texts wake a GPU whatever their length
 SWEEP_ROWS = 200
+# Beyond RUNS_IN_FLIGHT, for texts that somebody waits for: a bulk job that takes all other places never makes them
+# wait until one of its batches comes back.
+RUNS_KEPT_FREE = 4
 LOCAL = "local"  # the backend of this machine: it has one batch at a time, by itself
 LEAST_SECONDS = 5.0  # that a batch gets, however late its texts are
 
@@ -47,9 +50,11 @@ def next_batch(*, now: datetime, backend: Backend | None = None) -> bool:
     route = routing.now_open(now=now, waiting_characters=_waiting_characters)
     if not route.takes(backend.tier):
         return False
-    if backend.name != LOCAL and runs.in_flight(backend.name) >= settings.RUNS_IN_FLIGHT:
+    busy = 0 if backend.name == LOCAL else runs.in_flight(backend.name)
+    full = busy >= settings.RUNS_IN_FLIGHT
+    if full and busy >= settings.RUNS_IN_FLIGHT + RUNS_KEPT_FREE:
         return False  # the end of one of them wakes us again
-    claimed = claim(backend=backend.name, tier=backend.tier, now=now, degraded=route.degraded)
+    claimed = claim(backend=backend.name, tier=backend.tier, now=now, degraded=route.degraded, pasted_only=full)
     if claimed is None:
         return False
     run, submissions = claimed
@@ -91,10 +96,14 @@ def _order(submissions: list[Submission], now: datetime) -> Order:
 
 @transaction.atomic
 def claim(
-    *, backend: str, now: datetime, tier: str = routing.CPU, degraded: bool = False
+    *, backend: str, now: datetime, tier: str = routing.CPU, degraded: bool = False, pasted_only: bool = False
 ) -> tuple[GpuRun, list[Submission]] | None:
-    """Takes the next batch of queued rows into a new run; rows that another worker holds are skipped."""
-    rows = _for_tier(list(_queued().select_for_update(skip_locked=True, of=("self",))[:CLAIM_ROWS]), tier)
+    """Takes the next batch of queued rows into a new run; rows that another worker holds are skipped.
+
+    pasted_only: of the interactive lane.
+    """
+    queued = _queued().filter(lane=Submission.Lane.INTERACTIVE) if pasted_only else _queued()
+    rows = _for_tier(list(queued.select_for_update(skip_locked=True, of=("self",))[:CLAIM_ROWS]), tier)
     by_id = {row.pk: row for row in rows}
     waiting = [batching.Waiting(row.pk, row.model_version_id, row.characters, row.attempts, row.lane) for row in rows]
     limits = batching.CPU if backend == LOCAL else batching.GPU

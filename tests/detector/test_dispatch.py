@@ -347,14 +347,30 @@ def test_it_asks_for_no_more_batches_than_fit(
 ) -> None:
     settings.RUNS_IN_FLIGHT = 1
     by = factories.owner(alice)
-    first = factories.accepted(by)
+    first = factories.accepted(by, lane=Submission.Lane.BULK)
     assert work(far) == 1
-    factories.accepted(by, samples.AI)
+    factories.accepted(by, samples.AI, lane=Submission.Lane.BULK)
     assert work(far) == 0
     broker.delete("score")
     looked_after(first, far, far.answer(far.requests[0]))
     assert broker.llen("score") == 1  # the place that got free is told
     assert work(far) == 1
+
+
+def test_a_pasted_text_passes_a_bulk_job_that_takes_all_places(
+    alice: User, champion: ModelVersion, far: ScriptedBackend, settings: Settings
+) -> None:
+    settings.RUNS_IN_FLIGHT = 1
+    by = factories.owner(alice)
+    for number in range(2):
+        factories.accepted(by, f"{samples.HUMAN} {number}", lane=Submission.Lane.BULK)
+        work(far)
+    assert len(far.requests) == 1
+    for number in range(2, 9):
+        factories.accepted(by, f"{samples.HUMAN} {number}")
+        work(far)
+    assert len(far.requests) == 1 + dispatch.RUNS_KEPT_FREE, "nor without limit"
+    assert Submission.objects.filter(lane=Submission.Lane.BULK, status="queued").count() == 1
 
 
 def test_it_lets_somebody_wait_and_bulk_not(alice: User, champion: ModelVersion) -> None:
