@@ -6,7 +6,7 @@ ARGS ?=
 REPORT ?=
 DEVSTACK = $(PYTHON) -m devstack --with-parent
 
-.PHONY: help run run-gpu-demo test stop reset logs manage shell lint format messages screens bench-check bench-kinds train evaluate
+.PHONY: help run run-gpu-demo test stop reset logs manage shell lint format messages screens bench-check bench-engine bench-kinds train evaluate
 
 help:              ## this list
 	@grep -E '^[a-z-]+: .*##' Makefile | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 24
@@ -50,6 +50,9 @@ screens:           ## a picture of each page, both languages, phone and desktop
 
 bench-check:       ## how long a warm check takes, model and rest apart
 	@$(DEVSTACK) rehearse benchmarks.check $(ARGS)
+
+bench-engine:      ## the CPU engine through the whole product, beside the bare engine and beside Infinity
+	@$(DEVSTACK) rehearse benchmarks.engine $(ARGS)
 
 bench-kinds:       ## which engine should run the encoder on a CPU (ARGS="--openvino PYTHON": OpenVINO too)
 	@$(DEVSTACK) python -m benchmarks.engine_kinds $(ARGS)

@@ -3,8 +3,8 @@
     python -m benchmarks.engine_worker KIND MODEL.onnx THREADS
 
 KIND: `onnxruntime`, `onnxruntime-fp32` (quantised files computed in fp32), `openvino-f32` or `openvino-bf16`. A request
-names a file of padded batches, and where to write the logits. Imports nothing of the house: it also runs in a virtual
-environment that has only the engine.
+names a file of padded batches, and where to write the logits. Imports nothing that needs a package of the house:
+it also runs in a virtual environment that has only the engine.
 """
 
 import importlib
@@ -12,11 +12,12 @@ import json
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from benchmarks.processes import peak_mb
 
 Infer = Callable[[dict[str, npt.NDArray[np.int64]]], npt.NDArray[np.float32]]
 
@@ -52,12 +53,6 @@ def answer(infer: Infer, request: dict[str, Any]) -> dict[str, Any]:
     found = {"wall_s": time.perf_counter() - wall, "cpu_s": time.process_time() - cpu}
     np.save(request["logits"], np.concatenate(logits))
     return found | {"peak_mb": peak_mb()}
-
-
-def peak_mb() -> float:
-    """The most memory that this process held. (getrusage would count what the parent held when it forked.)"""
-    status = Path("/proc/self/status").read_text(encoding="utf-8")
-    return next(int(line.split()[1]) / 1024 for line in status.splitlines() if line.startswith("VmHWM"))
 
 
 def main() -> None:
