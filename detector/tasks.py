@@ -8,7 +8,7 @@ from celery.signals import worker_ready
 from django.conf import settings
 from django.utils import timezone
 
-from detector import dispatch, retention
+from detector import dispatch, retention, webhook_delivery, webhooks
 from gpujobs import backends
 
 SCORE_QUEUE = "score"
@@ -44,6 +44,14 @@ def look_after(run_id: str) -> None:
 
 
 @shared_task
+def deliver_webhooks() -> None:
+    """Sends what is due, a handful, and asks for another turn while there is more: other work of the queue gets its
+    turn too. Twice is harmless: each delivery is claimed by one worker."""
+    if webhook_delivery.deliver_due(clock=timezone.now):
+        webhooks.wake()
+
+
+@shared_task
 def sweep() -> None:
     """Repairs and wakes. Twice is harmless: every step is guarded by a status."""
     dispatch.sweep(now=timezone.now())
@@ -51,5 +59,6 @@ def sweep() -> None:
 
 @shared_task
 def forget() -> None:
-    """Deletes texts whose time is over. Twice is harmless: what is gone is gone."""
+    """Deletes texts and webhook events whose time is over. Twice is harmless: what is gone is gone."""
     retention.forget_expired(now=timezone.now())
+    webhooks.forget_old(now=timezone.now())

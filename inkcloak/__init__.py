@@ -1,5 +1,5 @@
-"""Wiring and the few small things that every app shares; imports no app."""
+"""Wiring and the few small things that every app shares; imports no app.
 
-from inkcloak.celery import app as celery_app
-
-__all__ = ["celery_app"]
+Nothing is imported here: `inkcloak.client` must load without Django and Celery. `inkcloak.apps` makes the Celery
+application known to every Django process.
+"""

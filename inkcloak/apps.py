@@ -5,4 +5,5 @@ class InkcloakConfig(AppConfig):
     name = "inkcloak"
 
     def ready(self) -> None:
-        from inkcloak import checks  # noqa: F401  registers the system checks
+        # Registers the system checks; makes our Celery application the one that tasks belong to.
+        from inkcloak import celery, checks  # noqa: F401

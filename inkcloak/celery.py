@@ -25,6 +25,11 @@ app.conf.beat_schedule = {
         "schedule": SWEEP_SECONDS,
         "options": {"expires": SWEEP_SECONDS},
     },
+    "detector-webhooks": {
+        "task": "detector.tasks.deliver_webhooks",
+        "schedule": SWEEP_SECONDS,
+        "options": {"expires": SWEEP_SECONDS},
+    },
     "detector-forget": {
         "task": "detector.tasks.forget",
         "schedule": HOUR_SECONDS,

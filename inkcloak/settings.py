@@ -194,6 +194,8 @@ POSTS_PER_MINUTE = env.integer("POSTS_PER_MINUTE", 30, at_least=1)
 API_KEY_PEPPER = env.text("API_KEY_PEPPER", "")
 API_REQUESTS_PER_MINUTE = env.integer("API_REQUESTS_PER_MINUTE", 60, at_least=1)
 API_ANONYMOUS_REQUESTS_PER_MINUTE = env.integer("API_ANONYMOUS_REQUESTS_PER_MINUTE", 30, at_least=1)
+# Hosts that webhooks may reach by http, at any port and in private networks: a receiver on loopback, in development.
+WEBHOOK_ALLOWED_HOSTS = env.words("WEBHOOK_ALLOWED_HOSTS")
 REST_FRAMEWORK: dict[str, Any] = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["billing.authentication.ApiKeyAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["billing.permissions.HasKey"],
