@@ -1,14 +1,14 @@
 """A finished run -> verdicts. Guarded by the submission's status, so a run may be collected any number of times."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from django.db import DataError, IntegrityError, transaction
 from django.db.models import F
 
-from billing import quota
-from detector import verdicts, wakeups
+from billing import ledger, quota
+from detector import batches, verdicts, wakeups
 from detector.models import Submission, Verdict
 from gpujobs import backends, scoring
 from gpujobs.models import GpuRun
@@ -100,7 +100,22 @@ def _store_together(found: Sequence[Verdict], run: GpuRun, *, now: datetime) -> 
         advance(Submission.objects.filter(pk__in=mine), Submission.Status.DONE, finished_at=now)
         Verdict.objects.bulk_create(ours)
         quota.settle(*(v.submission.reservation for v in ours if v.submission.reservation is not None))
+        _forget_text(v.submission for v in ours)
+        ledger.note_many(_charged(v.submission) for v in ours)
     wakeups.announce(*mine)
+    batches.look((v.submission.batch_id for v in ours), now=now)
+
+
+def _charged(submission: Submission) -> ledger.Line:
+    words = submission.reservation.amount if submission.reservation is not None else 0
+    return ledger.Line(submission.account_id, submission.pk, ledger.Kind.CHARGED, words)
+
+
+def _forget_text(ended: Iterable[Submission]) -> None:
+    """Of those whose owner wants it kept no longer than the check takes."""
+    named = [submission.pk for submission in ended if not submission.store]
+    if named:
+        Submission.objects.filter(pk__in=named).update(text="")
 
 
 def _try_again(submission: Submission, run: GpuRun, *, now: datetime) -> None:
@@ -121,4 +136,7 @@ def give_up(submission: Submission, code: str, *, now: datetime) -> None:
             return
         if submission.reservation is not None:
             quota.release(submission.reservation)
+        _forget_text([submission])
+        ledger.note(submission.account, submission.pk, ledger.Kind.FAILED)
     wakeups.announce(submission.pk)
+    batches.look([submission.batch_id], now=now)

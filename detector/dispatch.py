@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
-from detector import batching, collect, verdicts, wakeups
+from detector import batching, collect, pinning, verdicts, wakeups
 from detector.models import Submission
 from gpujobs import backends, registry, routing, runs, scoring
 from gpujobs.backends import Backend, BackendError, Order
@@ -142,15 +142,27 @@ def _waiting_characters(limit: int) -> int:
 
 def _for_tier(rows: list[Submission], tier: str) -> list[Submission]:
     """The rows with the model that this tier scores with; without those whose language or cap it cannot judge."""
+    rows = _without_pinned_elsewhere(rows, tier)
     found = registry.stand_in(tier)
     if found is None:
         return rows
     version, other = found
-    mine = [row for row in rows if row.model_version_id != version or verdicts.can_judge(other.manifest, row)]
+    mine = [
+        row for row in rows if row.pinned or row.model_version_id != version or verdicts.can_judge(other.manifest, row)
+    ]
     for row in mine:
-        if row.model_version_id == version:
+        if row.model_version_id == version and not row.pinned:
             row.model_version = other
     return mine
+
+
+def _without_pinned_elsewhere(rows: list[Submission], tier: str) -> list[Submission]:
+    """Whoever named a model version gets it or nothing: without the rows whose version this tier doesn't have."""
+    pinned = {row.model_version_id for row in rows if row.pinned}
+    if not pinned:
+        return rows
+    here = pinning.scored_by(tier, pinned)
+    return [row for row in rows if not row.pinned or row.model_version_id in here]
 
 
 def request_for(run: GpuRun, submissions: list[Submission]) -> ScoreRequest:

@@ -1,4 +1,8 @@
-"""accept(): the only place where a Submission is born.
+"""accept(): the only place where a Submission is born; accept_all() is its plural.
+
+    read()         a text -> what will be stored of it and what can be scored; costs time, writes nothing
+    accept()       one text that somebody waits for
+    accept_all()   texts of one batch, each refused alone
 
 Limits and evidence are looked at here, so that what costs nothing is known before anything is reserved: a text with
 too little evidence gets its `insufficient` verdict at once, a repeat the verdict of before, everything else is reserved
@@ -9,7 +13,8 @@ import codecs
 import hashlib
 import re
 import uuid
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -17,16 +22,16 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext_lazy as _
 
-from billing import accounts, quota
-from billing.models import Reservation
+from billing import accounts, ledger, quota
+from billing.models import ApiKey, Reservation
 from detector import reuse as repeats
 from detector import verdicts, wakeups
-from detector.models import Submission, Verdict
+from detector.models import Batch, Submission, Verdict
 from gpujobs import registry
 from gpujobs.models import ModelVersion
 from gpujobs.pod.shared import language as languages
 from gpujobs.pod.shared import prose
-from inkcloak.errors import Exhausted, Invalid
+from inkcloak.errors import DomainError, Exhausted, Invalid
 
 MAX_CHARACTERS = 100_000
 MAX_BYTES = 4 * MAX_CHARACTERS + 4  # UTF-8 or UTF-16 needs at most four a character, and a byte order mark
@@ -44,6 +49,41 @@ class Evidence:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a caller of the API may say about a text; the defaults are what the page means.
+
+    language: the caller's word for it, "" = found out.  pinned: the version that shall answer and no other.
+    store: False = the text is forgotten when there is a verdict.  metadata: the caller's own, kept and given back.
+    """
+
+    language: str = ""
+    pinned: ModelVersion | None = None
+    max_fpr: str = ""
+    store: bool = True
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    api_key: ApiKey | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A text that has been read, as it will be stored."""
+
+    text: str
+    digest: str
+    version: ModelVersion
+    found: Evidence
+    asked: Asked
+
+    @property
+    def words(self) -> int:
+        """To pay for, unless the text is a repeat."""
+        return 0 if self.found.reason else self.found.reading.words
+
+
+PLAIN = Asked()
+
+
 def accept(
     *,
     owner: accounts.Owner,
@@ -55,38 +95,74 @@ def accept(
     recheck_of: Submission | None = None,
     lane: Submission.Lane = Submission.Lane.INTERACTIVE,
     reuse: bool = True,
+    asked: Asked = PLAIN,
 ) -> Submission:
     """A new Submission, or the one that this form made before.
 
     reuse: an earlier verdict of the owner's on the same text may be the answer; False where scores are measured.
+    max_fpr: as in `asked`, for whoever asks nothing else.
 
     Raises Invalid for what cannot be checked at all (empty, over the limit), Exhausted when the owner has nothing
     left, Unavailable while no model is in service. Nothing is stored or charged then.
     """
     text = storable(text)
     check_limits(text)
-    digest = hashlib.sha256(text.encode()).hexdigest()
+    digest = _digest(text)
     known = _already_accepted(owner, nonce, digest)
     if known is not None:
         return known
-    version = registry.resolve()
-    found = evidence(text, version.manifest)
-    fields = _fields(owner, text, found, version, now) | {
-        "source": source,
-        "nonce": nonce,
-        "digest": digest,
-        "max_fpr": _cap(max_fpr, version.manifest, found),
-        "recheck_of": recheck_of,
-        "lane": lane,
-    }
+    ready = read(text, asked=replace(asked, max_fpr=max_fpr) if max_fpr else asked)
+    fields = _fields(owner, ready, now) | {"source": source, "nonce": nonce, "recheck_of": recheck_of, "lane": lane}
     try:
-        return _store(owner, fields, found, now, reuse=reuse)
+        submission = _store(owner, fields, ready.found, now, reuse=reuse)
     except (IntegrityError, Exhausted):
         # The same form, posted at the same moment: the other one was first, and may have taken what was left.
         known = _already_accepted(owner, nonce, digest)
         if known is None:
             raise
         return known
+    if not submission.is_finished:
+        transaction.on_commit(wakeups.queue_has_work)
+    return submission
+
+
+def accept_all(
+    *, owner: accounts.Owner, texts: Sequence[Ready], batch: Batch, first: int, source: str, now: datetime
+) -> list[Submission | DomainError]:
+    """Texts of one batch in one transaction, in their order; one that the allowance has no room for fails alone.
+
+    first: the place of the first of them in the batch. A microsecond apart each, so that lists keep their order.
+    """
+    taken: list[Submission | DomainError] = []
+    with transaction.atomic():
+        for place, ready in enumerate(texts, start=first):
+            at = batch.created_at + timedelta(microseconds=place)
+            fields = _fields(owner, ready, now) | {"source": source, "lane": Submission.Lane.BULK, "accepted_at": at}
+            try:
+                taken.append(_store(owner, fields | {"batch": batch, "place": place}, ready.found, now))
+            except Exhausted as error:
+                taken.append(error)
+        if any(isinstance(found, Submission) and not found.is_finished for found in taken):
+            transaction.on_commit(wakeups.queue_has_work)
+    return taken
+
+
+def read(text: str, *, asked: Asked = PLAIN) -> Ready:
+    """Raises Invalid for what cannot be checked at all, Unavailable while no model is in service."""
+    text = storable(text)
+    check_limits(text)
+    version = asked.pinned or registry.resolve()
+    found = evidence(text, version.manifest, language=asked.language)
+    _check_cap(asked.max_fpr, version.manifest, found)
+    return Ready(text, _digest(text), version, found, asked)
+
+
+def is_repeat(ready: Ready, *, owner: accounts.Owner, now: datetime) -> bool:
+    """Whether an earlier verdict of the owner's would answer. Stores nothing."""
+    if ready.found.reason:
+        return False
+    with transaction.atomic():
+        return repeats.earlier(Submission(**_fields(owner, ready, now)), now=now) is not None
 
 
 def decode(data: bytes) -> str:
@@ -116,12 +192,12 @@ def check_limits(text: str) -> None:
         raise Invalid("too_long", message % {"length": len(text), "limit": MAX_CHARACTERS})
 
 
-def evidence(text: str, manifest: dict[str, Any]) -> Evidence:
-    """Reads the prose out of the text and says whether a verdict can rest on it."""
+def evidence(text: str, manifest: dict[str, Any], *, language: str = "") -> Evidence:
+    """Reads the prose out of the text and says whether a verdict can rest on it. language: "" = found out."""
     reading = prose.read(text)
     if reading.words == 0:
         return Evidence(reading, "und", Verdict.Reason.NO_PROSE)
-    language = languages.detect(reading.text).language
+    language = language or languages.detect(reading.text).language
     if reading.words < manifest["min_words"]:
         mostly_left_out = sum(part.end - part.start for part in reading.left_out) > len(text) / 2
         reason = Verdict.Reason.NO_PROSE if mostly_left_out else Verdict.Reason.TOO_SHORT
@@ -131,37 +207,52 @@ def evidence(text: str, manifest: dict[str, Any]) -> Evidence:
     return Evidence(reading, language, Verdict.Reason.NONE)
 
 
-def _fields(owner: accounts.Owner, text: str, found: Evidence, version: ModelVersion, now: datetime) -> dict[str, Any]:
+def _fields(owner: accounts.Owner, ready: Ready, now: datetime) -> dict[str, Any]:
+    asked = ready.asked
     return {
         "account": owner.account,
         "visitor": owner.visitor,
         "user": owner.user,
-        "text": text,
-        "characters": len(text),
-        "words": found.reading.words,
-        "language": found.language,
-        "model_version": version,
+        "api_key": asked.api_key,
+        "text": ready.text,
+        "digest": ready.digest,
+        "store": asked.store,
+        "metadata": dict(asked.metadata),
+        "characters": len(ready.text),
+        "words": ready.found.reading.words,
+        "language": ready.found.language,
+        "model_version": ready.version,
+        "pinned": asked.pinned is not None,
+        "max_fpr": asked.max_fpr,
         "accepted_at": now,
         "deadline_at": now + timedelta(seconds=settings.CHECK_DEADLINE_SECONDS),
     }
 
 
 @transaction.atomic
-def _store(owner: accounts.Owner, fields: dict[str, Any], found: Evidence, now: datetime, *, reuse: bool) -> Submission:
+def _store(
+    owner: accounts.Owner, fields: dict[str, Any], found: Evidence, now: datetime, *, reuse: bool = True
+) -> Submission:
+    answered = {"status": Submission.Status.DONE, "finished_at": now}
+    if not fields["store"]:
+        answered["text"] = ""
     if found.reason:
-        submission = Submission.objects.create(**fields, status=Submission.Status.DONE, finished_at=now)
+        submission = Submission.objects.create(**fields | answered)
         verdicts.record_insufficient(submission, found.reading, found.reason, now=now)
+        ledger.note(owner.account, submission.pk, ledger.Kind.ABSTAINED)
         return submission
     earlier = repeats.earlier(Submission(**fields), now=now) if reuse else None
     if earlier is not None:
-        answered = {"status": Submission.Status.DONE, "finished_at": now}
         same = {"model_version": earlier.model_version, "reused_from": earlier}
         submission = Submission.objects.create(**fields | answered | same)
         repeats.repeat(earlier.verdict, submission)
+        ledger.note(owner.account, submission.pk, ledger.Kind.CACHED)
         return submission
-    submission = Submission.objects.create(**fields, reservation=_reserve(owner, found, now))
-    transaction.on_commit(wakeups.queue_has_work)
-    return submission
+    return Submission.objects.create(**fields, reservation=_reserve(owner, found, now))
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _reserve(owner: accounts.Owner, found: Evidence, now: datetime) -> Reservation:
@@ -170,13 +261,12 @@ def _reserve(owner: accounts.Owner, found: Evidence, now: datetime) -> Reservati
     return quota.reserve(allowance=allowance, amount=amount, now=now)
 
 
-def _cap(max_fpr: str, manifest: dict[str, Any], found: Evidence) -> str:
-    """The policy cap as the manifest spells it. Raises Invalid for one that was not measured for this language."""
+def _check_cap(max_fpr: str, manifest: dict[str, Any], found: Evidence) -> None:
+    """Raises Invalid for a policy cap that was not measured for this language."""
     caps = verdicts.caps(manifest, None if found.reason else found.language)
     if max_fpr and max_fpr not in caps:
         message = _("For this text the false-positive limit must be one of %(caps)s: others were not measured.")
         raise Invalid("unknown_max_fpr", message % {"caps": ", ".join(caps)})
-    return max_fpr
 
 
 def _already_accepted(owner: accounts.Owner, nonce: uuid.UUID | None, digest: str) -> Submission | None:

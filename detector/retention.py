@@ -2,13 +2,17 @@
 
 import logging
 from datetime import datetime, timedelta
+from functools import partial
 
 from django.conf import settings
 from django.db import transaction
 from django.db.models import QuerySet
+from django.utils import timezone
 
-from billing import quota
-from detector.models import Submission
+from billing import ledger, quota
+from billing.models import IdempotentCall
+from detector import batches
+from detector.models import Batch, Submission
 from gpujobs.models import GpuRun
 
 log = logging.getLogger(__name__)
@@ -18,7 +22,8 @@ FORGET_ROWS = 1_000  # a transaction; the next one follows at once
 
 @transaction.atomic
 def delete(submission: Submission) -> None:
-    """Removes a submission; in flight, its reservation is released and the late scores find nothing."""
+    """Removes a submission, and stored answers about it; in flight, its reservation is released and the late scores
+    find nothing."""
     # The row first, then its reservation, as collect does: the other way round the two could wait for each other.
     rows = Submission.objects.select_for_update(of=("self",)).select_related("reservation")
     locked = rows.filter(pk=submission.pk).first()
@@ -26,7 +31,14 @@ def delete(submission: Submission) -> None:
         return
     if locked.reservation is not None:
         quota.release(locked.reservation)  # changes nothing if it was settled
+    if not locked.is_finished:
+        ledger.note(locked.account, locked.pk, ledger.Kind.DELETED)
+    # Not by billing.idempotency: workers have no use for REST framework.
+    IdempotentCall.objects.filter(resource=f"check:{locked.pk}").delete()
     locked.delete()
+    if locked.batch_id is not None:  # it may have been the last one in flight
+        ended = partial(batches.look, [locked.batch_id], now=timezone.now())
+        transaction.on_commit(ended)
     if locked.run_id is not None:
         _forget_scores(GpuRun.objects.filter(pk=locked.run_id))
 
@@ -50,6 +62,7 @@ def forget_expired(*, now: datetime) -> int:
             for submission in rows:
                 delete(submission)
             forgotten += len(rows)
+    Batch.objects.filter(created_at__lt=now - timedelta(days=settings.ACCOUNT_RETENTION_DAYS)).delete()
     _forget_scores(GpuRun.objects.all())  # those that came after their text was deleted
     if forgotten:
         log.info("forgot %d texts past their retention", forgotten)

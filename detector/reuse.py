@@ -26,10 +26,10 @@ def earlier(asked: Submission, *, now: datetime) -> Submission | None:
     """
     if not settings.REUSE_DAYS:
         return None
-    # The CPU's own model answers too, where it was not a makeshift for the one that was out of reach.
-    in_service = Q(verdict__model_version=asked.model_version) | Q(
-        verdict__model_version__aliases__name=registry.CHAMPION_CPU, verdict__degraded=False
-    )
+    in_service = Q(verdict__model_version=asked.model_version)
+    if not asked.pinned:
+        # The CPU's own model answers too, where it was not a makeshift for the one that was out of reach.
+        in_service |= Q(verdict__model_version__aliases__name=registry.CHAMPION_CPU, verdict__degraded=False)
     same = Submission.objects.filter(
         in_service,
         account=asked.account,

@@ -14,7 +14,8 @@ import uuid
 from django.conf import settings
 from django.db import models
 
-from billing.models import Account, Reservation
+from billing.models import Account, ApiKey, Reservation
+from detector.models.batch import Batch
 from gpujobs.models import GpuRun, ModelVersion
 
 
@@ -42,24 +43,31 @@ class Submission(models.Model):
     class Source(models.TextChoices):
         PAGE = "page"
         COMMAND = "command"
+        API = "api"
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     account = models.ForeignKey(Account, null=True, on_delete=models.CASCADE, related_name="submissions")
     visitor = models.UUIDField(null=True)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     source = models.CharField(max_length=10, choices=Source.choices)
+    api_key = models.ForeignKey(ApiKey, null=True, on_delete=models.SET_NULL, related_name="+")
     # One number a form: the same form sent twice is one check.
     nonce = models.UUIDField(null=True)
     digest = models.CharField(max_length=64)
 
-    text = models.TextField()
+    text = models.TextField()  # "" once there is a verdict, where `store` is false
+    store = models.BooleanField(default=True)
+    metadata = models.JSONField(default=dict)  # the caller's own, never read here: names to strings
     characters = models.PositiveIntegerField()
     words = models.PositiveIntegerField()  # of the scored prose
     language = models.CharField(max_length=8)
     model_version = models.ForeignKey(ModelVersion, on_delete=models.PROTECT, related_name="submissions")
+    pinned = models.BooleanField(default=False)  # the caller named the model: no other may answer in its place
     max_fpr = models.CharField(max_length=8, blank=True)  # the policy cap as the manifest spells it; "" = default
     recheck_of = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="rechecks")
     reused_from = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="repeats")
+    batch = models.ForeignKey(Batch, null=True, on_delete=models.SET_NULL, related_name="submissions")
+    place = models.PositiveSmallIntegerField(null=True)  # in its batch, from 0
 
     lane = models.PositiveSmallIntegerField(choices=Lane.choices, default=Lane.INTERACTIVE)
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.QUEUED)

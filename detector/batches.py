@@ -1,0 +1,67 @@
+"""Batches: made by the API, finished when the last of their texts is, counted while they are on their way."""
+
+import uuid
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Count, Q
+
+from billing.models import Account
+from detector.models import Batch, Submission
+
+IN_FLIGHT = (Submission.Status.QUEUED, Submission.Status.SCORING)
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Of the texts that were accepted."""
+
+    done: int
+    failed: int
+    in_flight: int
+
+
+def create(account: Account, *, texts: int, now: datetime) -> Batch:
+    """An open batch: it has no end before it is closed, however fast its first texts are."""
+    return Batch.objects.create(account=account, texts=texts, created_at=now)
+
+
+def close(batch: Batch, *, refused: int, now: datetime) -> None:
+    """All its texts are taken or refused."""
+    Batch.objects.filter(pk=batch.pk).update(refused=refused)
+    look([batch.pk], now=now)
+    batch.refresh_from_db()
+
+
+def progress(batch: Batch) -> Progress:
+    """Where a batch stands: what was written down at its end, else what its rows say."""
+    if batch.finished_at is not None:
+        return Progress(batch.done, batch.failed, 0)
+    return _count(batch)
+
+
+def look(batch_ids: Iterable[uuid.UUID | None], *, now: datetime) -> list[uuid.UUID]:
+    """Writes the end of those batches of which nothing is in flight any more; the ids of these.
+
+    Called after each change that may have been a batch's last: whoever commits last sees the end, and of two who see
+    it the guarded UPDATE lets one through.
+    """
+    ended = []
+    for batch_id in {batch_id for batch_id in batch_ids if batch_id is not None}:
+        mine = Batch.objects.filter(pk=batch_id, finished_at__isnull=True, refused__isnull=False)
+        batch = mine.first()
+        if batch is None or (found := _count(batch)).in_flight:
+            continue
+        if mine.update(finished_at=now, done=found.done, failed=found.failed):
+            ended.append(batch_id)
+    return ended
+
+
+def _count(batch: Batch) -> Progress:
+    counted = batch.submissions.aggregate(
+        done=Count("pk", filter=Q(status=Submission.Status.DONE)),
+        failed=Count("pk", filter=Q(status=Submission.Status.FAILED)),
+        in_flight=Count("pk", filter=Q(status__in=IN_FLIGHT)),
+    )
+    return Progress(**counted)
