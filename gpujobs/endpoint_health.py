@@ -24,6 +24,7 @@ from gpujobs.backends.runpod import why_queued
 from gpujobs.backends.runpod_http import Health, RunpodHttp
 from gpujobs.breaker import COOL_DOWN_SECONDS, Reading
 from gpujobs.providers.runpod_rest import UNREACHABLE, RunpodError, RunpodRest
+from gpujobs.routing import CPU, HYBRID
 
 log = logging.getLogger(__name__)
 
@@ -66,24 +67,35 @@ def opened_at(reading: Reading) -> datetime | None:
     return datetime.fromtimestamp(reading.until - pause, UTC)
 
 
-def why_waiting(health: Health | None, breaker: Reading, *, queued: int, handed_over: int, places: int) -> str:
+def why_waiting(
+    health: Health | None, breaker: Reading, policy: str, *, queued: int, handed_over: int, places: int, spent: bool
+) -> str:
     """Why texts are not being scored, as a code; empty where nothing waits.
 
     health: None where RunPod can't be asked.  queued: texts in our own queue.  handed_over, places: batches at RunPod,
-    and how many there may be.  The codes are ours (`breaker_open`, `cannot_ask`, `places_taken`, `not_handed_over`)
-    or why_queued's.
+    and how many there may be.  spent: the day's budget of rented seconds is used up. The codes are ours (`cpu`,
+    `breaker_open`, `cannot_ask`, `budget_used`, `places_taken`, `trickle`, `not_handed_over`) or why_queued's.
     """
-    if not queued and not handed_over and not (health and health.jobs.get("inQueue")):
+    waits_there = health is not None and health.jobs.get("inQueue", 0) > 0
+    if not queued and not handed_over and not waits_there:
         return ""
+    if policy == CPU and not handed_over and not waits_there:
+        return "cpu"
     if breaker.state != "closed":
         return "breaker_open"
     if health is None:
         return "cannot_ask"
-    if health.jobs.get("inQueue"):
+    if waits_there:
         return why_queued(health)
-    if not queued:
-        return ""  # all of it is being worked on
-    return "places_taken" if handed_over >= places else "not_handed_over"
+    return _at_our_own_door(policy, handed_over=handed_over, places=places, spent=spent) if queued else ""
+
+
+def _at_our_own_door(policy: str, *, handed_over: int, places: int, spent: bool) -> str:
+    if spent:
+        return "budget_used"
+    if handed_over >= places:
+        return "places_taken"
+    return "trickle" if policy == HYBRID else "not_handed_over"
 
 
 # --- Inside ---------------------------------------------------------------------------------------------------------

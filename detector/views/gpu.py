@@ -6,7 +6,7 @@ figures    what of it changes, asked for every few seconds while somebody looks
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import wraps
 from typing import Any
 
@@ -20,10 +20,11 @@ from django.views.decorators.http import require_safe
 
 from detector.models import Submission
 from detector.views import gpu_figures, gpu_words
-from gpujobs import dashboard, endpoint_health
+from gpujobs import dashboard, endpoint_health, routing
 from gpujobs.backends.runpod import BREAKER_NAME, RunpodBackend
 from gpujobs.breaker import Breaker, Reading
 from gpujobs.dashboard import Figures
+from gpujobs.models import RoutingChange
 
 COUNTED_TEXTS = 10_000  # of a lane, at most: counting a million rows takes longer than the page may
 View = Callable[[HttpRequest], HttpResponse]
@@ -96,19 +97,30 @@ def _context(now: datetime) -> dict[str, Any]:
     queued = sum(lane.count for lane in lanes)
     if not endpoint_health.configured():
         return context | {"why": gpu_words.WHY["cpu"] if queued else None}
-    return context | {"endpoint": settings.RUNPOD_ENDPOINT_ID} | _endpoint(found, queued)
+    return context | {"endpoint": settings.RUNPOD_ENDPOINT_ID} | _endpoint(found, queued, now)
 
 
-def _endpoint(found: Figures, queued: int) -> dict[str, Any]:
-    """What RunPod and the breaker in front of it say."""
-    look, breaker = endpoint_health.look(), Breaker(BREAKER_NAME).read()
-    handed_over = sum(run.backend == RunpodBackend.name for run in found.in_flight)
+def _endpoint(found: Figures, queued: int, now: datetime) -> dict[str, Any]:
+    """What RunPod and the breaker in front of it say, and what our own policy adds to it."""
+    look, breaker, policy = endpoint_health.look(), Breaker(BREAKER_NAME).read(), routing.current_policy(now)
+    budget = settings.GPU_SECONDS_PER_DAY
     code = endpoint_health.why_waiting(
-        look.health, breaker, queued=queued, handed_over=handed_over, places=settings.RUNS_IN_FLIGHT
+        look.health,
+        breaker,
+        policy,
+        queued=queued,
+        handed_over=sum(run.backend == RunpodBackend.name for run in found.in_flight),
+        places=settings.RUNS_IN_FLIGHT,
+        spent=bool(budget) and routing.gpu_seconds(now - timedelta(days=1)) >= budget,
     )
     if code == "runpod_no_worker":
         code = endpoint_health.no_worker() or code
-    context: dict[str, Any] = {"look": look, "why": gpu_words.WHY.get(code), **_breaker(breaker)}
+    context: dict[str, Any] = {
+        "look": look,
+        "why": gpu_words.WHY.get(code),
+        "policy": RoutingChange.Policy(policy).label,
+        **_breaker(breaker, now),
+    }
     if look.health is None:
         return context | {"cannot": gpu_words.CANNOT.get(look.code, gpu_words.UNKNOWN)}
     names = dict.fromkeys((*gpu_words.WORKERS, *look.health.workers))
@@ -120,11 +132,13 @@ def _endpoint(found: Figures, queued: int) -> dict[str, Any]:
     }
 
 
-def _breaker(reading: Reading) -> dict[str, Any]:
-    until = datetime.fromtimestamp(reading.until, timezone.get_default_timezone()) if reading.until else None
+def _breaker(reading: Reading, now: datetime) -> dict[str, Any]:
+    since = endpoint_health.opened_at(reading)
+    left = round(reading.until - now.timestamp())
     return {
         "breaker": reading,
         "breaker_name": gpu_words.BREAKER[reading.state],
-        "breaker_since": endpoint_health.opened_at(reading),
-        "breaker_until": until,
+        "breaker_since": since,
+        "breaker_age": max(0, int((now - since).total_seconds())) if since else 0,
+        "breaker_next": gpu_figures.soon(left) if reading.state == "open" else "",
     }

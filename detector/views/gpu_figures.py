@@ -59,12 +59,13 @@ def _flight(run: InFlight) -> Row:
         Cell(whole(run.texts)),
         Cell(duration(run.age_seconds)),
         Cell(run.external_id or NONE),
-        Cell(_look(run.next_look_seconds)),
+        Cell(soon(run.next_look_seconds)),
     )
     return Row(run.id[:8], cells)
 
 
-def _look(seconds: int | None) -> str:
+def soon(seconds: int | None) -> str:
+    """30 -> "in 30 seconds", -30 -> "30 seconds overdue"."""
     if seconds is None:
         return NONE
     if seconds < 0:
@@ -79,9 +80,9 @@ def backends(found: Figures) -> Table:
         _("Failed"),
         _("Texts"),
         _("Delay, median"),
-        _("Delay, 95%"),
+        _("Delay, p95"),
         _("Work, median"),
-        _("Work, 95%"),
+        _("Work, p95"),
     )
     return Table(_("Runs that ended today, by backend"), columns, tuple(map(_backend, found.backends)))
 
@@ -118,8 +119,8 @@ def time(milliseconds: int | None) -> str:
     if milliseconds is None:
         return NONE
     if milliseconds < SECOND_MS:
-        return f"{milliseconds} ms"
-    return f"{number_format(round(milliseconds / SECOND_MS, 1), 1, force_grouping=True)} s"
+        return f"{milliseconds}\u00a0ms"
+    return f"{number_format(round(milliseconds / SECOND_MS, 1), 1, force_grouping=True)}\u00a0s"
 
 
 # --- Drawings -----------------------------------------------------------------------------------------------
@@ -127,7 +128,7 @@ def time(milliseconds: int | None) -> str:
 
 def drawings(slots: Sequence[Slot]) -> tuple[Drawing, ...]:
     runs = _drawing(slots, _("Runs begun in five minutes"), lambda slot: slot.runs, _runs)
-    delay = _drawing(slots, _("Delay: 95% of runs waited less"), lambda slot: slot.delay_p95, time)
+    delay = _drawing(slots, _("Delay of these runs, p95"), lambda slot: slot.delay_p95, time)
     return runs, delay
 
 

@@ -53,9 +53,17 @@ WHY: dict[str, Reason] = {
         _("As many batches are at RunPod as may be at a time."),
         _("Set RUNS_IN_FLIGHT to twice the number of workers."),
     ),
+    "budget_used": Reason(
+        _("The rented seconds of the last 24 hours are used up."),
+        _("Raise GPU_SECONDS_PER_DAY, or set another scoring policy in the admin."),
+    ),
+    "trickle": Reason(
+        _("So few texts are left to the CPU: a GPU is not woken for them."),
+        _("Nothing, unless it should be: GPU_WAKE_SECONDS says from when on."),
+    ),
     "not_handed_over": Reason(
         _("No batch of these texts has gone to RunPod yet."),
-        _("Should it stay so: does a worker process run, and does the scoring policy let texts go to the GPU?"),
+        _("Should it stay so: does a worker process of the queue “gpu” run?"),
     ),
     "runpod_deadline": Reason(
         _("Capacity: every worker is busy, and batches wait their turn."),

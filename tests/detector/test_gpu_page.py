@@ -1,5 +1,7 @@
 """The staff's page about the GPU: for staff alone, in every state of the endpoint, and RunPod is asked once for all."""
 
+import re
+import time
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any
@@ -13,7 +15,7 @@ from django.utils import timezone
 
 from billing.models import User
 from detector.models import Submission
-from gpujobs import runs
+from gpujobs import registry, runs
 from gpujobs.backends.runpod import BREAKER_NAME
 from gpujobs.breaker import Breaker
 from gpujobs.models import GpuRun, ModelVersion
@@ -36,7 +38,8 @@ def staff(db: None) -> Client:
 
 @pytest.fixture(autouse=True)
 def closed_breaker(settings: Any) -> Iterator[Breaker]:
-    """No endpoint and a closed breaker, unless the test says otherwise."""
+    """No endpoint, a closed breaker, and all for the GPU, unless the test says otherwise."""
+    settings.SCORING_POLICY, settings.GPU_SECONDS_PER_DAY = "gpu", 0
     settings.RUNPOD_ENDPOINT_ID = settings.RUNPOD_API_KEY = ""
     breaker = Breaker(BREAKER_NAME)
     breaker.succeeded()
@@ -125,17 +128,15 @@ def test_it_says_that_runpod_cannot_be_asked(staff: Client, configure: Callable[
     assert "rpa_planted" not in said
 
 
-def test_it_shows_an_open_breaker(staff: Client, configure: Callable[..., None], closed_breaker: Breaker) -> None:
+def test_it_shows_an_open_breaker(staff: Client, configure: Callable[..., None]) -> None:
     configure()
     waiting()
-    closed_breaker.failed("runpod_unauthorized", at_once=True)
-    page = staff.get("/staff/gpu/")
-    said = pages.words(page)
+    Breaker(BREAKER_NAME, now=lambda: time.time() + 40).failed("runpod_unauthorized", at_once=True)
+    said = words(staff)
     assert "open: RunPod is not asked" in said
     assert "After several failures in a row RunPod is not asked for a while." in said
     assert "Failures in a row 1 runpod_unauthorized" in said
-    since, until = (e.attributes["datetime"] for e in pages.elements(page, "time")[:2])
-    assert since < until
+    assert re.search(r"Since .* Next try in \d+ seconds", said)
 
 
 def test_it_lists_runs_workers_and_texts_without_their_words(
@@ -157,6 +158,21 @@ def test_it_lists_runs_workers_and_texts_without_their_words(
     assert "25,0" in said
     assert str(flying.pk)[:8] in said
     assert "job-77" in said
+
+
+def test_it_knows_the_policy_and_the_budget(
+    staff: Client, configure: Callable[..., None], runpod: LoopbackRunPod, endpoint: str, settings: Any
+) -> None:
+    configure(runpod.url, endpoint, runpod.key)
+    waiting()
+    settings.GPU_SECONDS_PER_DAY = 1
+    run = runs.open_run(backend="runpod", model_version=registry.resolve(), texts=1, now=timezone.now())
+    runs.succeed(run, result={}, tokens=1, execution_ms=1000, now=timezone.now())
+    assert "The rented seconds of the last 24 hours are used up." in words(staff)
+    settings.SCORING_POLICY = "cpu"
+    said = words(staff)
+    assert "They wait for this machine's CPU." in said
+    assert "Scoring policy: CPU only." in said
 
 
 def test_it_counts_a_long_queue_up_to_a_limit(staff: Client, monkeypatch: pytest.MonkeyPatch) -> None:

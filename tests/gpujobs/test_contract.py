@@ -25,6 +25,13 @@ def test_it_brings_an_answer_over_unchanged() -> None:
     assert ScoreResponse.from_json(over_the_wire(RESPONSE)) == RESPONSE
 
 
+def test_it_takes_an_answer_of_a_worker_that_does_not_tell_padding() -> None:
+    data = over_the_wire(replace(RESPONSE, texts=(replace(RESPONSE.texts[0], padding=7),)))
+    assert ScoreResponse.from_json(data).texts[0].padding == 7
+    del data["texts"][0]["padding"]
+    assert ScoreResponse.from_json(data).texts[0].padding is None
+
+
 @pytest.mark.parametrize("version", [0, 2, "1", None])
 def test_it_refuses_another_version(version: object) -> None:
     with pytest.raises(ContractError, match="expected 1"):

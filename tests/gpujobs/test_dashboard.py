@@ -130,30 +130,51 @@ def test_padding_is_of_the_runs_that_told_it(told: list[Any], found: Padding | N
     assert dashboard.padding(told) == found
 
 
-WAITING = {"inQueue": 1}
+WAITING, BUSY = {"inQueue": 1}, {"running": 1}
+IDLE = Health({}, {})
+
+
+def why(health: Health | None, policy: str = "gpu", state: Any = "closed", **changes: Any) -> str:
+    breaker = Reading(state, 5, "runpod_unreachable", 1, 9.0)
+    usual = {"queued": 3, "handed_over": 0, "places": 6, "spent": False}
+    return why_waiting(health, breaker, policy, **usual | changes)
 
 
 @pytest.mark.parametrize(
-    ("health", "state", "queued", "handed_over", "why"),
+    ("workers", "code"),
     [
-        (Health({}, {}), "closed", 0, 0, ""),
-        (None, "open", 0, 0, ""),
-        (None, "open", 3, 0, "breaker_open"),
-        (None, "half_open", 3, 0, "breaker_open"),
-        (None, "closed", 3, 0, "cannot_ask"),
-        (Health({}, {}), "closed", 3, 0, "not_handed_over"),
-        (Health({}, {"running": 1}), "closed", 3, 6, "places_taken"),
-        (Health({"inProgress": 1}, {"running": 1}), "closed", 0, 1, ""),
-        (Health(WAITING, {"running": 1, "throttled": 2}), "closed", 0, 1, "runpod_deadline"),
-        (Health(WAITING, {"unhealthy": 1}), "closed", 0, 1, "runpod_workers_unhealthy"),
-        (Health(WAITING, {"throttled": 1}), "closed", 0, 1, "runpod_throttled"),
-        (Health(WAITING, {"initializing": 1}), "closed", 0, 1, "runpod_cold_start"),
-        (Health(WAITING, {}), "closed", 0, 0, "runpod_no_worker"),
+        ({"running": 1, "throttled": 2}, "runpod_deadline"),
+        ({"unhealthy": 1}, "runpod_workers_unhealthy"),
+        ({"throttled": 1}, "runpod_throttled"),
+        ({"initializing": 1}, "runpod_cold_start"),
+        ({}, "runpod_no_worker"),
     ],
 )
-def test_it_knows_why_work_waits(health: Health | None, state: Any, queued: int, handed_over: int, why: str) -> None:
-    breaker = Reading(state, 5, "runpod_unreachable", 1, 9.0)
-    assert why_waiting(health, breaker, queued=queued, handed_over=handed_over, places=6) == why
+def test_workers_tell_why_a_batch_waits_at_runpod(workers: dict[str, int], code: str) -> None:
+    assert why(Health(WAITING, workers), queued=0, handed_over=1) == code
+    assert why(Health(WAITING, workers), "cpu", queued=0) == code  # from before the policy changed
+
+
+@pytest.mark.parametrize("state", ["open", "half_open"])
+def test_an_open_breaker_comes_before_what_runpod_says(state: str) -> None:
+    assert why(Health(WAITING, BUSY), state=state) == "breaker_open"
+    assert why(None, "hybrid", state) == "breaker_open"
+    assert why(IDLE, state=state, queued=0) == ""
+
+
+def test_it_knows_why_texts_stay_in_our_own_queue() -> None:
+    assert why(IDLE, "cpu") == "cpu"
+    assert why(None) == "cannot_ask"
+    assert why(IDLE) == "not_handed_over"
+    assert why(IDLE, "hybrid") == "trickle"
+    assert why(Health({"inProgress": 6}, BUSY), handed_over=6) == "places_taken"
+    assert why(Health({"inProgress": 6}, BUSY), handed_over=6, spent=True) == "budget_used"
+
+
+def test_nothing_waits_that_is_worked_on() -> None:
+    assert why(IDLE, queued=0) == ""
+    assert why(None, queued=0) == ""
+    assert why(Health({"inProgress": 1}, BUSY), queued=0, handed_over=1, spent=True) == ""
 
 
 @pytest.mark.parametrize(("opened", "pause"), [(1, 10), (3, 40), (99, 300)])

@@ -46,7 +46,7 @@ def test_it_answers_a_request() -> None:
     asked = request("abc", "de")
     found = ScoreResponse.from_json(handled(Numbers(), asked.to_json()))
     match(asked, found)
-    assert [text.score for text in found.texts] == [3, 2]
+    assert [(text.score, text.padding) for text in found.texts] == [(3, 0), (2, 0)]
     assert (found.model, found.calibration_version, found.normaliser_version) == ("numbers", "1", "7")
 
 
