@@ -6,7 +6,7 @@ ARGS ?=
 REPORT ?=
 DEVSTACK = $(PYTHON) -m devstack --with-parent
 
-.PHONY: help run run-gpu-demo test stop reset logs manage shell lint format messages screens bench-check bench-engine bench-kinds train evaluate
+.PHONY: help run run-gpu-demo test stop reset logs manage shell lint format messages screens bench-billing bench-check bench-engine bench-kinds train evaluate
 
 help:              ## this list
 	@grep -E '^[a-z-]+: .*##' Makefile | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 24
@@ -47,6 +47,9 @@ messages:          ## collect texts to translate, compile translations (needs GN
 
 screens:           ## a picture of each page, both languages, phone and desktop
 	@$(DEVSTACK) rehearse tests.screens $(ARGS)
+
+bench-billing:     ## what a day costs, policy by policy: dollars, waits, useful seconds (simulated)
+	@$(DEVSTACK) python -m benchmarks.billing $(ARGS)
 
 bench-check:       ## how long a warm check takes, model and rest apart
 	@$(DEVSTACK) rehearse benchmarks.check $(ARGS)
