@@ -6,7 +6,7 @@ ARGS ?=
 REPORT ?=
 DEVSTACK = $(PYTHON) -m devstack --with-parent
 
-.PHONY: help run run-gpu-demo test stop reset logs manage shell lint format messages screens bench-billing bench-check bench-engine bench-kinds train evaluate
+.PHONY: help run run-gpu-demo test stop reset logs manage shell lint format messages screens bench-billing bench-check bench-claim bench-dispatch bench-engine bench-kinds train evaluate
 
 help:              ## this list
 	@grep -E '^[a-z-]+: .*##' Makefile | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 24
@@ -53,6 +53,12 @@ bench-billing:     ## what a day costs, policy by policy: dollars, waits, useful
 
 bench-check:       ## how long a warm check takes, model and rest apart
 	@$(DEVSTACK) rehearse benchmarks.check $(ARGS)
+
+bench-claim:       ## whether taking a batch costs more from a million queued texts than from ten thousand
+	@$(DEVSTACK) python -m benchmarks.claim $(ARGS)
+
+bench-dispatch:    ## 5,000 queued texts through RunPod's SDK worker on loopback, against the ideal
+	@$(DEVSTACK) python -m benchmarks.dispatch $(ARGS)
 
 bench-engine:      ## the CPU engine through the whole product, beside the bare engine and beside Infinity
 	@$(DEVSTACK) rehearse benchmarks.engine $(ARGS)
