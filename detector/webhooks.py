@@ -48,7 +48,8 @@ NOT_READ = (
 
 def detections_finished(ids: Collection[uuid.UUID], *, now: datetime) -> None:
     """Tells of submissions that are done or failed. Call it in the transaction that ended them."""
-    endpoints = list(_listening(*TYPE_OF_STATUS.values()).filter(account__submissions__in=ids).distinct())
+    owners = Submission.objects.filter(pk__in=ids, account__isnull=False).values("account")
+    endpoints = list(_listening(*TYPE_OF_STATUS.values()).filter(account__in=owners))
     if not endpoints:
         return
     rows = Submission.objects.filter(pk__in=ids, account__in={endpoint.account_id for endpoint in endpoints})
@@ -64,9 +65,23 @@ def detections_finished(ids: Collection[uuid.UUID], *, now: datetime) -> None:
     )
 
 
+def accepted(account: Account | None, taken: Collection[Submission], *, now: datetime) -> None:
+    """Tells what is known already when texts are taken: those that have their verdict, and words that run short.
+
+    Call it in the transaction that took them. account: None for a visitor, who has no endpoints.
+    """
+    if account is None:
+        return
+    if finished := [submission.pk for submission in taken if submission.is_finished]:
+        detections_finished(finished, now=now)
+    if words := sum(submission.reservation.amount for submission in taken if submission.reservation is not None):
+        words_reserved(account, words, now=now)
+
+
 def batches_finished(ids: Collection[uuid.UUID], *, now: datetime) -> None:
     """Tells of batches of which nothing is in flight any more. Call it in the transaction that ended them."""
-    endpoints = list(_listening(EventType.BATCH_COMPLETED).filter(account__batches__in=ids).distinct())
+    owners = Batch.objects.filter(pk__in=ids).values("account")
+    endpoints = list(_listening(EventType.BATCH_COMPLETED).filter(account__in=owners))
     if not endpoints:
         return
     batches = Batch.objects.filter(pk__in=ids, finished_at__isnull=False)
