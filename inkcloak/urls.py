@@ -17,5 +17,6 @@ urlpatterns = [
     path("staff/", include("detector.staff_urls")),
     path("staff/", admin.site.urls),
     path("api/", include("billing.api.urls")),
+    path("", include("billing.urls")),
     path("", include("detector.urls")),
 ]

@@ -15,17 +15,6 @@ USAGE = "/api/v1/usage"
 MadeKey = Callable[..., keys.Issued]
 
 
-@pytest.fixture
-def key_of(db: None) -> MadeKey:
-    """key_of(alice, scopes=[…]): a key of her account."""
-
-    def made(user: User, **fields: object) -> keys.Issued:
-        settings = {"name": "laptop", "scopes": Scope.values, "now": timezone.now(), "created_by": user}
-        return keys.issue(account=account_of(user), **settings | fields)
-
-    return made
-
-
 def ask(header: str | None, address: str = USAGE, **more: str):
     headers = {} if header is None else {"Authorization": header}
     return Client().get(address, headers=headers | more)
@@ -97,9 +86,7 @@ def test_it_refuses_a_key_of_somebody_who_was_shut_out(alice: User, key_of: Made
 
 
 def test_a_key_outlives_the_person_who_made_it(alice: User, bob: User, key_of: MadeKey) -> None:
-    issued = keys.issue(
-        account=account_of(alice), name="ci", scopes=Scope.values, now=timezone.now(), created_by=bob
-    )
+    issued = keys.issue(account=account_of(alice), name="ci", scopes=Scope.values, now=timezone.now(), created_by=bob)
     bob.delete()
     assert ask(f"Bearer {issued.token}").status_code == 200
 
