@@ -268,3 +268,12 @@ def test_a_fault_is_told_at_once(
     response: HttpResponse = staff.get("/staff/gpu/")
     assert "runpod_unavailable" in pages.words(response)
     assert runpod.count("health") == 1  # no second try while somebody waits
+
+
+def test_it_stands_while_redis_is_away(staff: Client, configure: Callable[..., None], settings: Any) -> None:
+    configure()
+    settings.CACHE_URL = "redis://127.0.0.1:1/0"
+    settings.CACHES = {
+        "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": settings.CACHE_URL}
+    }
+    assert "RunPod does not answer. (runpod_unreachable)" in words(staff)
