@@ -12,7 +12,7 @@ import json
 import statistics
 from typing import Any
 
-from benchmarks.stand import Stand
+from benchmarks.stand import Stand, run
 
 FEW_ROWS, MANY_ROWS = 10_000, 1_000_000
 ROUNDS, CLAIMS = 8, 8  # claims a round, of each queue
@@ -59,4 +59,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

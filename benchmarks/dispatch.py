@@ -19,7 +19,7 @@ from typing import Any
 import httpx
 
 from benchmarks import processor, timed_worker
-from benchmarks.stand import Stand
+from benchmarks.stand import Stand, run
 from devstack import gpu_demo, ports, programs
 from devstack.child import Program
 
@@ -170,4 +170,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

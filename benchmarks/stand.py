@@ -7,6 +7,7 @@ with Stand() as stand:                     servers, migrated, the shipped model 
 
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -18,13 +19,14 @@ import django
 from devstack.checkout import Checkout
 from devstack.child import Program
 from devstack.console import Console
-from devstack.errors import DevstackError
+from devstack.errors import DevstackError, Stopped
 from devstack.leftovers import mark
 from devstack.rehearsal import GENEROUS
 from devstack.services import SERVERS, Services, development_environment
 from devstack.supervisor import Supervisor
 from devstack.testing import test_environment
 
+INTERRUPTED = 130
 READY_SECONDS = 60.0
 PREPARE = ("-m", "devstack.django_commands", "migrate --noinput", "register_shipped_model")
 
@@ -103,3 +105,13 @@ class Stand:
     def pids(self) -> dict[str, int]:
         """Of the programs that run."""
         return {name: child.pid for name, child in self._supervisor.children.items() if child.pid is not None}
+
+
+def run(main: Callable[[], None]) -> None:
+    """A benchmark's main; what went wrong is said in a sentence."""
+    try:
+        main()
+    except Stopped:
+        sys.exit(INTERRUPTED)
+    except DevstackError as problem:
+        sys.exit(str(problem))
