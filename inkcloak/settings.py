@@ -173,7 +173,7 @@ RUNPOD_MIN_CUDA = env.text("RUNPOD_MIN_CUDA", "13.0")  # what the image's torch 
 RUNPOD_WORKERS_MIN = env.integer("RUNPOD_WORKERS_MIN", 0)
 RUNPOD_WORKERS_MAX = env.integer("RUNPOD_WORKERS_MAX", 3, at_least=1)
 RUNPOD_SCALER = env.choice("RUNPOD_SCALER", "QUEUE_DELAY", ["QUEUE_DELAY", "REQUEST_COUNT"])
-RUNPOD_SCALER_VALUE = env.integer("RUNPOD_SCALER_VALUE", 4, at_least=1)
+RUNPOD_SCALER_VALUE = env.integer("RUNPOD_SCALER_VALUE", 8, at_least=1)  # above a cold start: see bench-billing
 RUNPOD_IDLE_SECONDS = env.integer("RUNPOD_IDLE_SECONDS", 5, at_least=1)
 RUNPOD_FLASHBOOT = env.choice("RUNPOD_FLASHBOOT", "FLASHBOOT", ["OFF", "FLASHBOOT", "PRIORITY_FLASHBOOT"])
 RUNPOD_DISK_GB = env.integer("RUNPOD_DISK_GB", 20, at_least=1)
@@ -201,7 +201,7 @@ REST_FRAMEWORK: dict[str, Any] = {
     "DEFAULT_PERMISSION_CLASSES": ["billing.permissions.HasKey"],
     "DEFAULT_PARSER_CLASSES": ["inkcloak.strict_json.StrictJSONParser"],
     "DEFAULT_RENDERER_CLASSES": ["inkcloak.strict_json.SafeJSONRenderer"],
-    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "inkcloak.api.Negotiation",
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "inkcloak.negotiation.Negotiation",
     "DEFAULT_PAGINATION_CLASS": "inkcloak.cursors.CursorPages",
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "inkcloak.api.exception_handler",
@@ -223,6 +223,10 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
     "COMPONENT_SPLIT_REQUEST": True,
     "ENUM_ADD_EXPLICIT_BLANK_NULL_CHOICE": False,
     "AUTHENTICATION_WHITELIST": ["billing.authentication.ApiKeyAuthentication"],
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "inkcloak.openapi.say_what_every_answer_has",
+    ],
 }
 
 # A paste over the product's own limit must get our message and not a broken connection: 5 MB of four-byte
