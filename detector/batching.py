@@ -13,10 +13,11 @@ class Limits:
     texts: int
 
 
-# A batch of the CPU takes a few seconds on two cores, so nobody waits long behind it. A GPU's worker takes a job a
-# second at best, so a job is as large as its body limit and a second of work allow.
+# A batch of the CPU takes a few seconds on two cores, so nobody waits long behind it. A GPU's worker takes few jobs a
+# second, so a job is most of a second of its work: eight forward passes of eight. More would leave workers idle at a
+# bulk job's end, where one still has a whole job and the others none (`make bench-dispatch`).
 CPU = Limits(characters=60_000, texts=32)
-GPU = Limits(characters=250_000, texts=96)
+GPU = Limits(characters=250_000, texts=64)
 # How many texts go together after so many failed runs. Eight to a batch and then one: three tries find the text that
 # breaks runs, without one run for each text that was beside it.
 TEXTS_AFTER_FAILURES = (None, 8, 1)
