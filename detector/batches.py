@@ -5,9 +5,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.db import transaction
 from django.db.models import Count, Q
 
 from billing.models import Account
+from detector import webhooks
 from detector.models import Batch, Submission
 
 IN_FLIGHT = (Submission.Status.QUEUED, Submission.Status.SCORING)
@@ -22,9 +24,16 @@ class Progress:
     in_flight: int
 
 
-def create(account: Account, *, texts: int, now: datetime) -> Batch:
-    """An open batch: it has no end before it is closed, however fast its first texts are."""
-    return Batch.objects.create(account=account, texts=texts, created_at=now)
+def create(account: Account, *, texts: int, now: datetime, number: uuid.UUID | None = None) -> Batch:
+    """An open batch: it has no end before it is closed, however fast its first texts are.
+
+    number: of the request, if it may come again; then the batch that it made before a process died is taken up.
+    """
+    fields = {"account": account, "texts": texts, "created_at": now}
+    if number is None:
+        return Batch.objects.create(**fields)
+    batch, _made = Batch.objects.get_or_create(pk=number, account=account, defaults=fields)
+    return batch
 
 
 def close(batch: Batch, *, refused: int, now: datetime) -> None:
@@ -53,8 +62,10 @@ def look(batch_ids: Iterable[uuid.UUID | None], *, now: datetime) -> list[uuid.U
         batch = mine.first()
         if batch is None or (found := _count(batch)).in_flight:
             continue
-        if mine.update(finished_at=now, done=found.done, failed=found.failed):
-            ended.append(batch_id)
+        with transaction.atomic():
+            if mine.update(finished_at=now, done=found.done, failed=found.failed):
+                ended.append(batch_id)
+                webhooks.batches_finished([batch_id], now=now)
     return ended
 
 

@@ -13,7 +13,7 @@ import codecs
 import hashlib
 import re
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -25,7 +25,7 @@ from django.utils.translation import gettext_lazy as _
 from billing import accounts, ledger, quota
 from billing.models import ApiKey, Reservation
 from detector import reuse as repeats
-from detector import verdicts, wakeups
+from detector import verdicts, wakeups, webhooks
 from detector.models import Batch, Submission, Verdict
 from gpujobs import registry
 from gpujobs.models import ModelVersion
@@ -55,6 +55,7 @@ class Asked:
 
     language: the caller's word for it, "" = found out.  pinned: the version that shall answer and no other.
     store: False = the text is forgotten when there is a verdict.  metadata: the caller's own, kept and given back.
+    file_name: what the text came in, as detector.files.names cleans it.
     """
 
     language: str = ""
@@ -63,6 +64,7 @@ class Asked:
     store: bool = True
     metadata: Mapping[str, str] = field(default_factory=dict)
     api_key: ApiKey | None = None
+    file_name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +116,9 @@ def accept(
     ready = read(text, asked=replace(asked, max_fpr=max_fpr) if max_fpr else asked)
     fields = _fields(owner, ready, now) | {"source": source, "nonce": nonce, "recheck_of": recheck_of, "lane": lane}
     try:
-        submission = _store(owner, fields, ready.found, now, reuse=reuse)
+        with transaction.atomic():
+            submission = _store(owner, fields, ready.found, now, reuse=reuse)
+            webhooks.accepted(owner.account, [submission], now=now)
     except (IntegrityError, Exhausted):
         # The same form, posted at the same moment: the other one was first, and may have taken what was left.
         known = _already_accepted(owner, nonce, digest)
@@ -127,22 +131,28 @@ def accept(
 
 
 def accept_all(
-    *, owner: accounts.Owner, texts: Sequence[Ready], batch: Batch, first: int, source: str, now: datetime
-) -> list[Submission | DomainError]:
-    """Texts of one batch in one transaction, in their order; one that the allowance has no room for fails alone.
+    *, owner: accounts.Owner, texts: Mapping[int, Ready], batch: Batch, source: str, now: datetime
+) -> dict[int, Submission | DomainError]:
+    """Texts of one batch in one transaction, by their places; one that the allowance has no room for fails alone.
 
-    first: the place of the first of them in the batch. A microsecond apart each, so that lists keep their order.
+    What a process that died had stored of the batch is not stored again. Texts are a microsecond apart, so that lists
+    keep their order.
     """
-    taken: list[Submission | DomainError] = []
     with transaction.atomic():
-        for place, ready in enumerate(texts, start=first):
+        known = {row.place: row for row in batch.submissions.filter(place__in=texts)}
+        taken: dict[int, Submission | DomainError] = {place: row for place, row in known.items() if place is not None}
+        for place, ready in texts.items():
+            if place in taken:
+                continue
             at = batch.created_at + timedelta(microseconds=place)
             fields = _fields(owner, ready, now) | {"source": source, "lane": Submission.Lane.BULK, "accepted_at": at}
             try:
-                taken.append(_store(owner, fields | {"batch": batch, "place": place}, ready.found, now))
+                taken[place] = _store(owner, fields | {"batch": batch, "place": place}, ready.found, now)
             except Exhausted as error:
-                taken.append(error)
-        if any(isinstance(found, Submission) and not found.is_finished for found in taken):
+                taken[place] = error
+        stored = [found for place, found in taken.items() if isinstance(found, Submission) and place not in known]
+        webhooks.accepted(owner.account, stored, now=now)
+        if not all(found.is_finished for found in stored):
             transaction.on_commit(wakeups.queue_has_work)
     return taken
 
@@ -216,6 +226,7 @@ def _fields(owner: accounts.Owner, ready: Ready, now: datetime) -> dict[str, Any
         "api_key": asked.api_key,
         "text": ready.text,
         "digest": ready.digest,
+        "file_name": asked.file_name if asked.store else "",
         "store": asked.store,
         "metadata": dict(asked.metadata),
         "characters": len(ready.text),

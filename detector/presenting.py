@@ -44,10 +44,12 @@ def summary(submission: Submission) -> dict[str, Any]:
 
 def usage(*, charged: int = 0, held: int = 0, balance: Balance | None = None) -> dict[str, Any]:
     """words_charged: for good.  words_held: while a text is being checked; then charged, or given back."""
-    left = None
-    if balance is not None:
-        left = {"limit": balance.limit, "left": balance.left, "resets_at": balance.resets_at}
-    return {"words_charged": charged, "words_held": held, "balance": left}
+    return {"words_charged": charged, "words_held": held, "balance": None if balance is None else left(balance)}
+
+
+def left(balance: Balance) -> dict[str, Any]:
+    """What an account may still use."""
+    return {"limit": balance.limit, "left": balance.left, "resets_at": balance.resets_at}
 
 
 def _decided(submission: Submission) -> dict[str, Any]:

@@ -1,0 +1,155 @@
+"""Steps that the views share: find a check, make one once for an Idempotency-Key, answer when it is ready.
+
+What is stored for a key is a reference: replaying it reads the detection anew, so that no verdict lies beside the row
+that its owner can delete, and a replay is as good as the first answer.
+"""
+
+import uuid
+from collections.abc import Callable, Mapping
+from functools import partial
+from http import HTTPStatus
+from typing import Any
+
+from django.http import Http404
+from django.urls import reverse
+from django.utils import timezone
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from billing import accounts, idempotency, quota
+from billing.api.base import owner_of
+from detector import history, intake, pinning, presenting
+from detector.api import showing, waiting
+from detector.models import Submission
+from detector.views import story
+from gpujobs.models import ModelVersion
+from inkcloak import problems
+
+CHECK_FAILED = "check_failed"
+# Lists leave out what only a single check shows: segments of a hundred long texts are megabytes.
+LONG_COLUMNS = ("text", *(f"verdict__{name}" for name in presenting.LONG), "model_version__manifest")
+
+
+def identifier(written: str) -> uuid.UUID:
+    """An id as it stands in an address. What is none names nothing, as a stranger's does."""
+    try:
+        return uuid.UUID(written)
+    except ValueError:
+        raise Http404 from None
+
+
+def find(owner: accounts.Owner, written: str) -> Submission:
+    """One of the account's own checks. Raises Http404 for a stranger's, a deleted one and nonsense, alike."""
+    try:
+        return history.get(owner, identifier(written))
+    except Submission.DoesNotExist:
+        raise Http404 from None
+
+
+def asked_for(
+    request: Request, said: Mapping[str, Any], *, known: dict[str, ModelVersion] | None = None
+) -> intake.Asked:
+    """What the caller said about a text. Raises Invalid for a model version that can't be called.
+
+    known: versions that were looked up before; filled.
+    """
+    known = {} if known is None else known
+    name = said.get("model")
+    if name and name not in known:
+        known[name] = pinning.named(name, now=timezone.now())
+    return intake.Asked(
+        language=said.get("language", ""),
+        pinned=known[name] if name else None,
+        max_fpr=said.get("max_fpr", ""),
+        store=said.get("store", True),
+        metadata=said.get("metadata", {}),
+        api_key=request.auth,
+    )
+
+
+def price(request: Request, said: Mapping[str, Any]) -> dict[str, Any]:
+    """What a check would cost; what it would refuse is refused. Stores nothing."""
+    now, owner = timezone.now(), owner_of(request)
+    ready = intake.read(said["text"], asked=asked_for(request, said))
+    cached = intake.is_repeat(ready, owner=owner, now=now)
+    return showing.quote(ready, cached=cached, balance=balance_of(owner))
+
+
+def balance_of(owner: accounts.Owner) -> quota.Balance:
+    return quota.balance(accounts.allowance_of(owner, timezone.now()))
+
+
+def once(
+    request: Request,
+    make: Callable[[uuid.UUID | None], uuid.UUID],
+    *,
+    kind: str = "check",
+    also: dict[str, Any] | None = None,
+) -> Response:
+    """Has something made, once for an Idempotency-Key: `{"id": …}`, and under `also` what `make` left there.
+
+    make: gets a number that is the same for whoever takes over from a process that died; gives the id of what it made.
+    """
+    call = idempotency.begin(request)
+    if isinstance(call, Response):
+        return call
+    try:
+        made = make(call.nonce if call is not None else None)
+    except BaseException:
+        if call is not None:
+            call.abandon()
+        raise
+    response = Response({"id": str(made), "also": also or {}}, HTTPStatus.ACCEPTED)
+    if call is not None:
+        call.keep(response, f"{kind}:{made}")
+    return response
+
+
+def answer_when_ready(request: Request, reference: Response) -> Response:
+    """The detection that `reference` names: finished, or as it stands when the client's patience ends."""
+    submission_id = uuid.UUID(reference.data["id"])
+    again = partial(_made, request, owner_of(request), submission_id)
+    response, finished = again()
+    seconds = waiting.seconds_of(request, default=waiting.CREATE_WAIT_SECONDS)
+    if "Prefer" in request.headers:
+        response["Preference-Applied"] = f"wait={seconds}"
+    if idempotency.REPLAYED_HEADER in reference:
+        response[idempotency.REPLAYED_HEADER] = reference[idempotency.REPLAYED_HEADER]
+    if finished or not seconds:
+        return response
+    return waiting.wait_for(response, waiting.Pending(submission_id, seconds, lambda: again()[0]))
+
+
+def _made(request: Request, owner: accounts.Owner, submission_id: uuid.UUID) -> tuple[Response, bool]:
+    """201 with the verdict, 202 while there is none, a problem where it failed; and whether that is the end of it."""
+    submission = history.of(owner).select_related("reservation").filter(pk=submission_id).first()
+    if submission is None:  # deleted meanwhile
+        return problem(request, problems.of_status(HTTPStatus.NOT_FOUND)), True
+    if submission.status == Submission.Status.FAILED:
+        failure = problems.Problem(HTTPStatus.SERVICE_UNAVAILABLE, CHECK_FAILED, str(story.failure(submission)))
+        response = problem(request, failure)
+    else:
+        status = HTTPStatus.CREATED if submission.is_finished else HTTPStatus.ACCEPTED
+        response = Response(presenting.detection(submission, balance_of(owner)), status)
+    response["Location"] = address(request, submission.pk)
+    if not submission.is_finished:
+        response["Retry-After"] = str(waiting.RETRY_SECONDS)
+    return response, submission.is_finished
+
+
+def shown(request: Request, submission_id: uuid.UUID) -> Response:
+    """The detection as it stands."""
+    owner = owner_of(request)
+    submission = history.of(owner).select_related("reservation").filter(pk=submission_id).first()
+    if submission is None:  # deleted meanwhile
+        return problem(request, problems.of_status(HTTPStatus.NOT_FOUND))
+    return Response(presenting.detection(submission, balance_of(owner)))
+
+
+def address(request: Request, submission_id: uuid.UUID) -> str:
+    return request.build_absolute_uri(reverse("detector_api:detection", args=[str(submission_id)]))
+
+
+def problem(request: Request, found: problems.Problem) -> Response:
+    """Where no exception can be raised any more: after the view."""
+    return Response(found.body(request._request), found.status, content_type=problems.CONTENT_TYPE)
