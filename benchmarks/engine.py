@@ -96,6 +96,7 @@ class Product:
                     source=Submission.Source.COMMAND,
                     now=now,
                     lane=Submission.Lane.BULK,
+                    reuse=False,
                 ).pk
                 for item in items
             ]
@@ -188,15 +189,15 @@ def apart(ours: Windows, server: Infinity) -> float:
     return found
 
 
-def trial(dtype: str, start: Callable[[str], Infinity], ours: Windows) -> dict[str, float]:
+def trial(dtype: str, start: Callable[[str], Infinity], ours: Windows, count: int) -> dict[str, float]:
     """How fast Infinity is with a number format, and how far from ours."""
     with start(dtype) as server:
         processes.keep_to(processes.first_cores(CORES), server.pid)
         _say(f"Infinity, {dtype}")
         difference = apart(ours, server)
-        found = server.measured(ours.of(texts(TRIAL_TEXTS, TRIAL_SEED)))
-    speed = TRIAL_TEXTS / found["seconds"]
-    _say(f"  {TRIAL_TEXTS} texts: {speed:.1f} texts/s, {TRIAL_TEXTS / found['cpu_seconds']:.1f} a processor second")
+        found = server.measured(ours.of(texts(count, TRIAL_SEED)))
+    speed = count / found["seconds"]
+    _say(f"  {count} texts: {speed:.1f} texts/s, {count / found['cpu_seconds']:.1f} a processor second")
     return {"texts_per_s": round(speed, 2), "apart": float(f"{difference:.2g}")}
 
 
@@ -239,7 +240,10 @@ def main() -> None:
         def start(dtype: str) -> Infinity:
             return Infinity(INFINITY_VENV, scratch / "inkcloak", dtype, CORES, scratch / "infinity.log")
 
-        tried = {dtype: trial(dtype, start, ours) for dtype in options.infinity_dtype or DTYPES}
+        tried = {
+            dtype: trial(dtype, start, ours, min(TRIAL_TEXTS, options.texts))
+            for dtype in options.infinity_dtype or DTYPES
+        }
         best = max(tried, key=lambda dtype: tried[dtype]["texts_per_s"])
         product, bare = Product(cores), Bare(model, scratch)
         with start(best) as server:

@@ -1,10 +1,10 @@
 """The encoder in bfloat16 on processors that multiply it: the same file and the same face as engine.py, by OpenVINO.
 
-A model asks for it by `"kind": "openvino"` in the engine block of its manifest. Without the package `openvino` (extra
-`openvino`) or on a processor without bfloat16, engine.py reads the same file in fp32: slower, and a logit may then differ
-by some hundredths. Rows are padded to multiples of 32: then every row is computed by the same steps in the same order
-whatever stands beside it, and its score is its own to the last bit. With other lengths the kernels' remainders would
-depend on the longest row of the batch.
+A model asks for it by `"kind": "openvino"` in the engine block of its manifest. Without the package `openvino` or on a
+processor without bfloat16, engine.py reads the same file in fp32: slower, and a logit may differ by some hundredths.
+Rows are padded to multiples of 32: then every row is computed by the same steps in the same order whatever stands
+beside it, and its score is its own to the last bit. With other lengths the kernels' remainders would depend on the
+longest row of the batch.
 
 May be imported by: score.py. Imports: numpy, engine.py; openvino only where it is asked for.
 """
@@ -18,9 +18,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gpujobs.pod.engine import TOKENS, Engine, Logits, batches
+from gpujobs.pod.engine import TOKENS, Logits, batches
 
-KIND = "openvino"  # as the manifest's engine block spells it
 PADDING = 32  # tokens
 BATCH_TOKENS = 1024  # padded tokens in one run: OpenVINO is as fast on one row as on many
 
@@ -30,8 +29,16 @@ class OpenVinoEngine:
 
     def __init__(self, path: Path, pad: int, threads: int) -> None:
         openvino = importlib.import_module("openvino")
+        passes = importlib.import_module("openvino.passes")
+        core = openvino.Core()
+        network = core.read_model(str(path))
+        # Stored matrices become fp32 once and are then rounded to bfloat16; left as int8 they would be multiplied by
+        # rounded scales, which moves logits half as far again.
+        folding = passes.Manager()
+        folding.register_pass(passes.ConstantFolding())
+        folding.run_passes(network)
         facts = {"INFERENCE_PRECISION_HINT": "bf16", "INFERENCE_NUM_THREADS": threads, "PERFORMANCE_HINT": "LATENCY"}
-        model = openvino.Core().compile_model(str(path), "CPU", facts)
+        model = core.compile_model(network, "CPU", facts)
         self._outputs = [name for output in model.outputs for name in output.names]
         self._request: Any = model.create_infer_request()
         self._pad = pad
@@ -73,10 +80,3 @@ def is_at_home() -> bool:
         return False
     core = importlib.import_module("openvino").Core()
     return "BF16" in core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
-
-
-def engine_of(kind: str, path: Path, pad: int, threads: int) -> Engine | OpenVinoEngine:
-    """The engine that a manifest's `kind` names, or fp32 by ONNX Runtime where that one can't run."""
-    if kind == KIND and is_at_home():
-        return OpenVinoEngine(path, pad, threads)
-    return Engine(path, pad, threads)

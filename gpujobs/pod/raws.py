@@ -20,7 +20,7 @@ from gpujobs.pod.windows import Window
 TORCH_FILES = ("adapter_config.json", "adapter_model.safetensors", "heads.safetensors")
 SCORING_FILES = ("encoder.onnx", *TORCH_FILES, "tokenizer.json", "ngrams.npz")
 READ_TOGETHER = 64  # texts scored between two movements of the progress bar
-CODE = ("score.py", "engine.py", "windows.py", "segments.py", "ngrams.py")
+CODE = ("score.py", "engine.py", "openvino_engine.py", "windows.py", "segments.py", "ngrams.py")
 
 
 def read_raws(parts: Path, engine_facts: dict[str, Any], rows: Sequence[Row], cache: Path) -> dict[str, Raw]:

@@ -224,13 +224,18 @@ def load_parts(folder: Path, facts: dict[str, Any], threads: int) -> tuple[Token
 
 
 def load_engine(folder: Path, facts: dict[str, Any], threads: int) -> RunsNetwork:
-    """What runs the folder's network: torch on a GPU, or ONNX Runtime with so many threads. Loading torch takes seconds
-    and gigabytes, so only a model that needs it does.
+    """What runs the folder's network: torch on a GPU, or with so many threads ONNX Runtime, or OpenVINO where it can.
+    Loading torch takes seconds and gigabytes, so only a model that needs it does.
     """
     if facts.get("kind") == "torch":
         from gpujobs.pod.torch_engine import TorchEngine
 
         return TorchEngine.load(folder, facts)
+    if facts.get("kind") == "openvino":
+        from gpujobs.pod.openvino_engine import OpenVinoEngine, is_at_home
+
+        if is_at_home():
+            return OpenVinoEngine(folder / facts["encoder"], int(facts["pad_id"]), threads)
     return Engine(folder / facts["encoder"], int(facts["pad_id"]), threads)
 
 
