@@ -54,7 +54,15 @@ class Infinity:
         self._client = httpx.Client(base_url=f"http://127.0.0.1:{self._port}", timeout=ASK_SECONDS)
         self._command = [str(venv / "bin" / "infinity_emb"), "v2", "--model-id", str(model), "--engine", "torch"]
         self._command += ["--served-model-name", self.name, "--device", "cpu", "--dtype", dtype]
-        self._command += ["--host", "127.0.0.1", "--port", str(self._port), "--log-level", "warning"]
+        self._command += [
+            "--host",
+            "127.0.0.1",
+            "--port",
+            str(self._port),
+            "--log-level",
+            "warning",
+            "--no-model-warmup",
+        ]
         self._threads, self._log_path = str(threads), log
         self._log: IO[bytes] | None = None
         self._process: subprocess.Popen[bytes] | None = None
