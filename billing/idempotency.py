@@ -25,13 +25,13 @@ from rest_framework.response import Response
 
 from billing import ledger
 from billing.models import ApiKey, IdempotentCall
+from billing.models.idempotency import KEPT_HOURS
 from inkcloak.api import Refused
 from inkcloak.errors import Invalid
 
 HEADER = "Idempotency-Key"
 REPLAYED_HEADER = "Idempotency-Replayed"
 KEY_FORMAT = re.compile(r"[\x21-\x7e]{1,255}")
-KEPT_HOURS = 24
 BUSY_SECONDS = 150  # longer than any request waits
 RETRY_SECONDS = 1
 KEPT_HEADERS = ("Location", "Preference-Applied")
@@ -47,7 +47,7 @@ class Call:
     def keep(self, answer: Response, resource: str = "") -> None:
         """Stores the answer for those that ask again, in the place of an earlier one.
 
-        resource: `check:<id>` or `batch:<id>`; `forget` removes the answer with it.
+        resource: `check:<id>` or `batch:<id>`: who deletes that deletes the answer by it.
         """
         IdempotentCall.objects.filter(pk=self._row.pk).update(
             status=answer.status_code,
@@ -122,17 +122,6 @@ def fingerprint(request: Request) -> str:
             digest.update(f"\n{name!r}: ".encode(errors="surrogatepass"))
             digest.update(_content(value))
     return digest.hexdigest()
-
-
-def forget(resource: str) -> None:
-    """Deletes stored answers about something that is deleted itself."""
-    IdempotentCall.objects.filter(resource=resource).delete()
-
-
-def forget_expired(*, now: datetime) -> int:
-    """Deletes what is past KEPT_HOURS. Returns how many."""
-    deleted, _each = IdempotentCall.objects.filter(created_at__lt=now - timedelta(hours=KEPT_HOURS)).delete()
-    return deleted
 
 
 def _content(value: Any) -> bytes:

@@ -66,7 +66,9 @@ def rotate(request: HttpRequest, key_id: uuid.UUID) -> HttpResponse:
     form = RotateForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
-            issued = keys.rotate(key, now=timezone.now(), overlap_hours=form.cleaned_data["overlap"], by=_person(request))
+            issued = keys.rotate(
+                key, now=timezone.now(), overlap_hours=form.cleaned_data["overlap"], by=_person(request)
+            )
         except Invalid as error:
             messages.error(request, str(error.message))
             return redirect("billing:keys")

@@ -1,4 +1,4 @@
-"""The API's frame: how exceptions become problems, and that answers are JSON whatever was asked for.
+"""The API's frame: how exceptions of views become problems.
 
 Bodies are read by `inkcloak.strict_json`, lists cut by `inkcloak.cursors`, errors shaped by `inkcloak.problems`;
 who may ask, and how often, is `billing.api.base`'s.
@@ -12,9 +12,6 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404
 from django.utils.functional import Promise
 from rest_framework import exceptions
-from rest_framework.negotiation import DefaultContentNegotiation
-from rest_framework.renderers import BaseRenderer
-from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
@@ -33,19 +30,6 @@ class Refused(exceptions.APIException):
         super().__init__(str(message), code)
         self.status_code = status
         self.retry_after = retry_after
-
-
-class Negotiation(DefaultContentNegotiation):
-    """An Accept header that nothing fits gets JSON: RFC 9110 lets us, and an error is read more easily than a 406."""
-
-    def select_renderer(
-        self, request: Request, renderers: Any, format_suffix: str | None = None
-    ) -> tuple[BaseRenderer, str]:
-        try:
-            chosen: tuple[BaseRenderer, str] = super().select_renderer(request, renderers, format_suffix)
-        except exceptions.NotAcceptable:
-            return renderers[0], renderers[0].media_type
-        return chosen
 
 
 def exception_handler(error: Exception, context: dict[str, Any]) -> Response | None:

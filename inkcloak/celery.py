@@ -35,6 +35,11 @@ app.conf.beat_schedule = {
         "schedule": HOUR_SECONDS,
         "options": {"expires": HOUR_SECONDS},
     },
+    "billing-forget": {
+        "task": "billing.tasks.forget",
+        "schedule": HOUR_SECONDS,
+        "options": {"expires": HOUR_SECONDS},
+    },
 }
 
 

@@ -62,7 +62,7 @@ class CursorPages(BasePagination):
             "type": "object",
             "required": ["items", "next", "next_cursor"],
             "properties": {
-                "items": {"type": "array", "items": schema},
+                "items": schema,
                 "next": {"type": ["string", "null"], "format": "uri"},
                 "next_cursor": {"type": ["string", "null"]},
             },

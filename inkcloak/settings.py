@@ -220,7 +220,7 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
     "SERVE_AUTHENTICATION": [],
     "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
     "SCHEMA_PATH_PREFIX": "/api/v[0-9]+",
-    "COMPONENT_SPLIT_REQUEST": True,
+    "COMPONENT_SPLIT_REQUEST": False,
     "ENUM_ADD_EXPLICIT_BLANK_NULL_CHOICE": False,
     "AUTHENTICATION_WHITELIST": ["billing.authentication.ApiKeyAuthentication"],
     "POSTPROCESSING_HOOKS": [
@@ -232,7 +232,10 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
 # A paste over the product's own limit must get our message and not a broken connection: 5 MB of four-byte
 # characters, percent-encoded by the form, still arrive.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 64 * 1024 * 1024
-FILE_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
+# Files are read from memory and never spooled to disk: room for all of one upload (detector/files/limits.py) and its
+# form. The number of files is limited there too, by name; here only above that.
+FILE_UPLOAD_MAX_MEMORY_SIZE = 33 * 1024 * 1024
+DATA_UPLOAD_MAX_NUMBER_FILES = 1_000
 FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.MemoryFileUploadHandler"]
 
 # --- Accounts -------------------------------------------------------------------------------------

@@ -16,6 +16,8 @@ urlpatterns = [
     path("accounts/", include("allauth.urls")),
     path("staff/", include("detector.staff_urls")),
     path("staff/", admin.site.urls),
+    path("api/v1/", include("detector.api.urls")),
+    path("api/", include("inkcloak.docs_urls")),
     path("api/", include("billing.api.urls")),
     path("", include("billing.urls")),
     path("", include("detector.urls")),

@@ -11,6 +11,7 @@ from billing import accounts, throttling
 from billing.authentication import ApiKeyAuthentication
 from billing.models import Account, ApiKey
 from billing.permissions import HasKey
+from inkcloak.cursors import CursorPages
 from inkcloak.errors import DomainError
 from inkcloak.strict_json import MAX_BODY_BYTES
 
@@ -23,6 +24,7 @@ class ApiView(APIView):
 
     authentication_classes = [ApiKeyAuthentication]
     permission_classes = [HasKey]
+    pagination_class = CursorPages  # of views whose answer is a list: the contract reads it here
     max_body_bytes: int = MAX_BODY_BYTES
 
     def perform_authentication(self, request: Request) -> None:

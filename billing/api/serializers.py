@@ -25,7 +25,7 @@ class RequestsSerializer(serializers.Serializer[dict[str, object]]):
     resets_in_seconds = serializers.IntegerField()
 
 
-class UsageSerializer(serializers.Serializer[dict[str, object]]):
+class AccountUsageSerializer(serializers.Serializer[dict[str, object]]):
     """What the account has used and what is left, whichever key asks."""
 
     account = serializers.UUIDField()

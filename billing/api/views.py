@@ -11,10 +11,9 @@ from rest_framework.response import Response
 
 from billing import throttling, usage
 from billing.api.base import ApiView, account_of, asking
-from billing.api.serializers import EntrySerializer, UsageSerializer
+from billing.api.serializers import AccountUsageSerializer, EntrySerializer
 from billing.models import Scope, WordEntry
 from billing.permissions import HasScope
-from inkcloak.cursors import CursorPages
 from inkcloak.errors import Invalid
 
 
@@ -23,7 +22,7 @@ class UsageView(ApiView):
 
     permission_classes = [HasScope.of(Scope.USAGE_READ)]
 
-    @extend_schema(operation_id="get_usage", summary="What is used and what is left", responses=UsageSerializer)
+    @extend_schema(operation_id="get_usage", summary="What is used and what is left", responses=AccountUsageSerializer)
     def get(self, request: Request) -> Response:
         account = account_of(request)
         found = usage.of(account, now=timezone.now())
@@ -40,7 +39,7 @@ class UsageView(ApiView):
                 "resets_in_seconds": rate.seconds_left,
             },
         }
-        return Response(UsageSerializer(body).data)
+        return Response(AccountUsageSerializer(body).data)
 
 
 class EntriesView(ApiView):
@@ -60,7 +59,7 @@ class EntriesView(ApiView):
     )
     def get(self, request: Request) -> Response:
         rows = usage.entries(account_of(request), kind=_kind(request), check_id=_check(request))
-        pages = CursorPages()
+        pages = self.pagination_class()
         found = pages.paginate_queryset(rows, request, self)
         return pages.get_paginated_response(EntrySerializer(found, many=True).data)
 

@@ -6,6 +6,8 @@ from django.db import models
 
 from billing.models.account import Account
 
+KEPT_HOURS = 24
+
 
 class IdempotentCall(models.Model):
     """One Idempotency-Key of one account.

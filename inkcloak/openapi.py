@@ -1,0 +1,131 @@
+"""The contract as OpenAPI 3.1: made from the views once a process, served at `/api/schema/`, shown at `/api/docs/`."""
+
+import hashlib
+import json
+from functools import cache
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.utils import translation
+from django.views.decorators.http import require_safe
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from drf_spectacular.generators import SchemaGenerator
+
+from inkcloak import problems
+from inkcloak.cursors import CursorPages
+
+CONTENT_TYPE = "application/vnd.oai.openapi+json"
+METHODS = ("get", "post", "put", "patch", "delete")
+API = "/api/v1/"
+# What may happen to any request, and what only to some.
+ALWAYS = (400, 401, 403, 429, 503)
+WITH_ID = (404,)
+WITH_BODY = (413, 415)
+
+RATE_HEADERS = {
+    "RateLimit": "What is left: r units for t more seconds, of requests and of words.",
+    "RateLimit-Policy": "Both limits: q units in w seconds.",
+    "X-RateLimit-Limit": "Requests a minute.",
+    "X-RateLimit-Remaining": "Requests left in this minute.",
+    "X-RateLimit-Reset": "When the next minute begins, in seconds since 1970.",
+    "X-Request-ID": "The name of this request: quote it when you write to us.",
+}
+FAULT = {
+    "type": "object",
+    "required": ["pointer", "code", "detail"],
+    "properties": {
+        "pointer": {"type": "string", "description": "Where in the body, as a JSON pointer."},
+        "code": {"type": "string"},
+        "detail": {"type": "string"},
+    },
+}
+PROBLEM: dict[str, Any] = {
+    "type": "object",
+    "description": "RFC 9457. `code` never changes; `detail` is in the reader's language.",
+    "required": ["type", "title", "status", "detail", "code", "errors", "request_id"],
+    "properties": {
+        "type": {"type": "string", "format": "uri"},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "detail": {"type": "string"},
+        "code": {"type": "string"},
+        "errors": {"type": "array", "items": FAULT},
+        "request_id": {"type": "string"},
+    },
+}
+
+
+class BearerKey(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+    """How a key is sent, in the contract's words."""
+
+    target_class = "billing.authentication.ApiKeyAuthentication"
+    name = "key"
+
+    def get_security_definition(self, auto_schema: Any) -> dict[str, Any]:
+        return {"type": "http", "scheme": "bearer", "bearerFormat": "ink_live_… or ink_test_…"}
+
+
+def say_what_every_answer_has(result: Any, generator: Any, request: Any, public: bool) -> Any:
+    """Adds to each operation the errors and headers that it has without its view's doing."""
+    components = result.setdefault("components", {})
+    components.setdefault("schemas", {}).setdefault("Problem", PROBLEM)
+    components["headers"] = {
+        name: {"description": said, "schema": {"type": "string"}} for name, said in RATE_HEADERS.items()
+    }
+    for path, item in result["paths"].items():
+        for method in METHODS:
+            if path.startswith(API) and method in item:
+                _complete(item[method])
+    return result
+
+
+@cache
+def contract() -> dict[str, Any]:
+    """The whole contract as plain data. Views don't change while a process runs."""
+    with translation.override("en"):  # one contract, whoever asks for it first
+        found: dict[str, Any] = SchemaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
+    return found
+
+
+@cache
+def _content() -> tuple[bytes, str]:
+    content = json.dumps(contract(), ensure_ascii=False, indent=1).encode()
+    return content, f'"{hashlib.sha256(content).hexdigest()[:32]}"'
+
+
+@require_safe
+def schema(request: HttpRequest) -> HttpResponse:
+    """For generators of clients, Postman and readers; the same for everybody."""
+    content, tag = _content()
+    if request.headers.get("If-None-Match") == tag:
+        response = HttpResponse(status=304)
+    else:
+        response = HttpResponse(content, content_type=CONTENT_TYPE)
+        response["Content-Disposition"] = 'inline; filename="inkcloak-openapi.json"'
+    response["ETag"] = tag
+    response["Cache-Control"] = "public, max-age=300"
+    response["Access-Control-Allow-Origin"] = "*"
+    return response
+
+
+def _complete(operation: dict[str, Any]) -> None:
+    content = operation["responses"].get("200", {}).get("content", {}).get("application/json", {})
+    if content.get("schema", {}).get("$ref", "").startswith("#/components/schemas/Paginated"):
+        known = {parameter["name"] for parameter in operation.setdefault("parameters", [])}
+        pages = CursorPages().get_schema_operation_parameters(None)
+        operation["parameters"] += [parameter for parameter in pages if parameter["name"] not in known]
+    places = {parameter["in"] for parameter in operation.get("parameters", [])}
+    statuses = {*ALWAYS, *(WITH_ID if "path" in places else ()), *(WITH_BODY if "requestBody" in operation else ())}
+    responses = operation["responses"]
+    reference = {"schema": {"$ref": "#/components/schemas/Problem"}}
+    for status in sorted(statuses):
+        fallback = {
+            "description": str(problems.of_status(status).detail),
+            "content": {problems.CONTENT_TYPE: reference},
+        }
+        found = responses.setdefault(str(status), fallback)
+        found["description"] = found.get("description") or fallback["description"]
+    operation["responses"] = dict(sorted(responses.items()))
+    for answer in operation["responses"].values():
+        links = {name: {"$ref": f"#/components/headers/{name}"} for name in RATE_HEADERS}
+        answer["headers"] = links | answer.get("headers", {})

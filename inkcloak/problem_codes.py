@@ -1,0 +1,64 @@
+"""Every code that the API may answer with: what it means and what to do. Shown at `/api/docs/errors`.
+
+A test reads the source and finds codes that are missing here.
+"""
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+KEYS: dict[str, tuple[int, str | Promise]] = {
+    "missing_key": (401, _("No key came with the request. Send Authorization: Bearer ink_live_…")),
+    "wrong_scheme": (401, _("The Authorization header has another scheme than Bearer.")),
+    "malformed_key": (401, _("What was sent is no key of ours: a part is missing or mistyped.")),
+    "unknown_key": (401, _("The key is well formed, but does not exist here.")),
+    "revoked_key": (401, _("The key was revoked. Make another one.")),
+    "expired_key": (401, _("The key has expired, or its time beside its successor is over.")),
+    "missing_scope": (403, _("The key may not do this: make one with the scope that the answer names.")),
+    "wrong_environment": (403, _("A test key was used where only a live key makes sense.")),
+    "key_in_address": (
+        400,
+        _("A key, or a parameter meant for one, is in the address. Rotate that key: it is in logs."),
+    ),
+    "key_in_body": (400, _("The body has a field meant for a key. Send it in the header.")),
+    "bad_key_name": (400, _("A key needs a printable name of at most 100 characters.")),
+    "bad_expiry": (400, _("The key would have expired before its first use.")),
+    "bad_overlap": (400, _("A rotated key can work for 0 to 720 more hours.")),
+    "unknown_scope": (400, _("A key needs at least one scope, and only those that exist.")),
+    "too_many_keys": (400, _("The account has as many keys as it may have. Revoke one.")),
+    "key_not_rotatable": (400, _("The key has ended or has a successor already.")),
+}
+LIMITS: dict[str, tuple[int, str | Promise]] = {
+    "rate_limited": (429, _("More requests in this minute than the plan has. Wait for Retry-After seconds.")),
+    "words_used": (429, _("The text has more words than the account has left this month.")),
+    "visitor_checks_used": (429, _("Without an account: today's free checks are used.")),
+    "too_many_posts": (429, _("On the pages: too many checks at once from one address.")),
+    "too_large": (413, _("The body is larger than the limit that the answer names.")),
+}
+REQUESTS: dict[str, tuple[int, str | Promise]] = {
+    "bad_request": (400, _("The request could not be understood at all.")),
+    "invalid": (400, _("Fields are missing or wrong: errors names each with its place.")),
+    "malformed_json": (400, _("The body is not JSON; the answer says where it stops being that.")),
+    "bad_encoding": (400, _("The body or file is not UTF-8.")),
+    "not_an_object": (400, _("The body is JSON, but no object.")),
+    "duplicate_name": (400, _("A name appears twice in one object, so its meaning is unclear.")),
+    "not_a_number": (400, _("The body holds NaN, infinity or a number too large to be one.")),
+    "too_deep": (400, _("The body is nested deeper than 32 levels.")),
+    "bad_cursor": (400, _("The cursor is none that a page gave. Take next_cursor unchanged.")),
+    "bad_limit": (400, _("limit must be a whole number from 1 to 100.")),
+    "bad_kind": (400, _("There is no such kind of ledger line.")),
+    "bad_id": (400, _("What should be an id is none.")),
+    "bad_idempotency_key": (400, _("Idempotency-Key must be 1 to 255 visible ASCII characters.")),
+    "idempotency_mismatch": (422, _("This Idempotency-Key belongs to another request. Take a new one.")),
+    "idempotency_in_flight": (409, _("The first request with this Idempotency-Key is under way. Ask again soon.")),
+    "forbidden": (403, _("This is not allowed.")),
+    "not_found": (
+        404,
+        _("There is nothing at this address for this account: it never was, is deleted, or is not yours."),
+    ),
+    "method_not_allowed": (405, _("The address takes other methods: see Allow.")),
+    "not_acceptable": (406, _("Answers are JSON; the Accept header rules that out.")),
+    "unsupported_media_type": (415, _("The body has a type that this address does not take.")),
+    "restarting": (503, _("A part of the service restarts. Nothing is lost; try again.")),
+    "internal": (500, _("Something broke on our side. Quote request_id when you write to us.")),
+}
+CODES: dict[str, tuple[int, str | Promise]] = {**KEYS, **LIMITS, **REQUESTS}

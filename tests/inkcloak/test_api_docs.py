@@ -1,0 +1,135 @@
+"""The contract says what the API does, and its pages show all of it, with examples that work."""
+
+import html
+import json
+import re
+import shlex
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from billing import keys
+from billing.accounts import account_of
+from billing.models import Scope, User
+from inkcloak import docs, openapi
+
+OPERATIONS = [operation for group in docs.groups(openapi.contract()) for operation in group.operations]
+EXAMPLE = re.compile(r'<pre data-example="curl" tabindex="0">(.*?)</pre>', re.DOTALL)
+
+
+def test_the_contract_is_openapi_3_1_and_names_us(client: Client, settings) -> None:
+    answer = client.get("/api/schema/")
+    contract = json.loads(answer.content)
+    assert contract["openapi"] == "3.1.0"
+    assert contract["servers"] == [{"url": settings.PUBLIC_URL}]
+    assert contract["components"]["securitySchemes"]["key"]["scheme"] == "bearer"
+    assert answer["Content-Type"] == "application/vnd.oai.openapi+json"
+
+
+def test_the_contract_is_not_sent_twice(client: Client) -> None:
+    tag = client.get("/api/schema/")["ETag"]
+    assert client.get("/api/schema/", headers={"If-None-Match": tag}).status_code == 304
+
+
+def test_the_contract_is_the_same_in_every_language(client: Client) -> None:
+    english, spanish = (client.get("/api/schema/", headers={"Accept-Language": one}) for one in ("en", "es"))
+    assert english.content == spanish.content
+
+
+def test_every_reference_leads_somewhere() -> None:
+    contract = openapi.contract()
+    for found in re.findall(r'"#/components/(\w+)/([^"]+)"', json.dumps(contract)):
+        assert found[1] in contract["components"][found[0]]
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.id)
+def test_every_operation_names_its_errors_and_its_limits(operation: docs.Operation) -> None:
+    statuses = {answer.status for answer in operation.answers}
+    assert {"400", "401", "403", "429", "503"} <= statuses
+    assert operation.summary != operation.id
+    if any(parameter.place == "path" for parameter in operation.parameters):
+        assert "404" in statuses
+    if operation.body:
+        assert {"413", "415"} <= statuses
+
+
+def test_lists_take_a_cursor() -> None:
+    entries = next(operation for operation in OPERATIONS if operation.id == "list_usage_entries")
+    assert {"limit", "cursor", "kind", "detection"} == {parameter.name for parameter in entries.parameters}
+    fields = {field.name: field.kind for field in entries.answers[0].fields}
+    assert fields["items"] == "list of object"
+    assert fields["items.words" if "items.words" in fields else "items[].words"] == "integer"
+    assert fields["next_cursor"] == "string | null"
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_the_page_shows_every_operation(client: Client, db: None, language: str) -> None:
+    answer = client.get("/api/docs/", headers={"Accept-Language": language})
+    page = answer.content.decode()
+    assert f'<html lang="{language}"' in page
+    for operation in OPERATIONS:
+        assert f'id="{operation.id}"' in page
+        assert html.escape(operation.path) in page
+    assert "<script" not in page.replace('<script src="/static/', "")
+
+
+@pytest.mark.parametrize("code", ["not_found", "rate_limited", "words_used", "idempotency_mismatch"])
+def test_the_type_of_a_problem_leads_to_its_line(client: Client, db: None, code: str) -> None:
+    assert f'<tr id="{code}">' in client.get("/api/docs/errors").content.decode()
+
+
+def test_a_wrong_address_below_the_pages_is_a_page(client: Client, db: None) -> None:
+    answer = client.get("/api/docs/nothing")
+    assert answer.status_code == 404
+    assert answer["Content-Type"].startswith("text/html")
+
+
+def call(client: Client, command: str, server: str):
+    """What curl would send."""
+    words = shlex.split(command.replace("\\\n", " "))
+    assert words.pop(0) == "curl"
+    method = words.pop(1) if words[0] == "-X" and words.pop(0) else "GET"
+    address, body = words.pop(0), None
+    headers = {}
+    while words:
+        option, value = words.pop(0), words.pop(0)
+        if option == "-H":
+            name, _colon, said = value.partition(": ")
+            headers[name] = said
+        else:
+            assert option == "-d"
+            body = value
+    assert address.startswith(server)
+    kind = headers.pop("Content-Type", "application/octet-stream")
+    return client.generic(method, address.removeprefix(server), body or "", content_type=kind, headers=headers)
+
+
+def test_the_examples_work(alice: User, champion: object, client: Client, settings) -> None:
+    """Each as it stands on the page, with a test key and ids of nothing."""
+    settings.API_REQUESTS_PER_MINUTE = 1000
+    issued = keys.issue(account=account_of(alice), name="x", scopes=Scope.values, now=timezone.now(), live=False)
+    examples = [html.unescape(found) for found in EXAMPLE.findall(client.get("/api/docs/").content.decode())]
+    assert len(examples) == len(OPERATIONS)
+    for operation, example in zip(OPERATIONS, examples, strict=True):
+        if " -F " in example:
+            continue  # the parser of files has tests of its own
+        filled = re.sub(r"\$\w+_ID", "00000000-0000-4000-8000-000000000000", example)
+        answer = call(client, filled.replace("$INKCLOAK_API_KEY", issued.token), settings.PUBLIC_URL)
+        expected = (
+            {404, 403} if "{" in operation.path or operation.id == "get_benchmarks" else {200, 201, 202, 204, 403}
+        )
+        assert answer.status_code in expected, (operation.id, answer.status_code, answer.content)
+        assert str(answer.status_code) in {one.status for one in operation.answers}
+
+
+def test_the_examples_in_python_are_python() -> None:
+    for operation in OPERATIONS:
+        compile(operation.python, operation.id, "exec")
+
+
+def test_a_reader_of_rows_needs_no_key(client: Client, db: None, django_assert_num_queries: Callable) -> None:
+    client.get("/api/docs/")
+    with django_assert_num_queries(0):
+        client.get("/api/schema/")
