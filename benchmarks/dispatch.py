@@ -102,7 +102,7 @@ def with_workers(stand: Stand, ports_: Ports, count: int, options: argparse.Name
     seconds = options.pasted * INTERVAL_SECONDS + MARGIN_SECONDS
     beside = load.queue(f"beside-{count}", round(seconds * IDEAL * count))
     pasted = load.interactive(beside, options.pasted, INTERVAL_SECONDS, stand.until)
-    stand.until(lambda: beside.finished() == len(beside.ids), LONGEST_SECONDS, "the second bulk job")
+    stand.until(lambda: not beside.waiting(), LONGEST_SECONDS, "the second bulk job")
     stand.stop(*running)
     return Outcome(rate, rate / (IDEAL * count), pasted, cpu)
 
