@@ -33,7 +33,7 @@ def delete(submission: Submission) -> None:
         quota.release(locked.reservation)  # changes nothing if it was settled
     if not locked.is_finished:
         ledger.note(locked.account, locked.pk, ledger.Kind.DELETED)
-    # Not by billing.idempotency: workers have no use for REST framework.
+    # Not by billing.idempotency: workers have no use for REST framework's views.
     IdempotentCall.objects.filter(resource=f"check:{locked.pk}").delete()
     locked.delete()
     if locked.batch_id is not None:  # it may have been the last one in flight

@@ -19,7 +19,9 @@ from inkcloak.celery import app
 
 log = logging.getLogger(__name__)
 
-POLL_SECONDS = 0.5  # a page asks the row itself this often, in case a hint was lost
+POLL_SECONDS = 0.5  # whoever waits asks the row itself too, in case a hint was lost: at first after so long,
+POLL_GROWTH = 1.5  # then less and less often: hundreds may wait in one process
+LONGEST_POLL_SECONDS = 4.0
 HINT_TIMEOUT_SECONDS = 2
 
 
@@ -68,11 +70,13 @@ async def _wait(client: redis.asyncio.Redis, submission_id: uuid.UUID, seconds: 
     await _subscribe(hints, submission_id)
     try:
         deadline = asyncio.get_running_loop().time() + seconds
+        pause = POLL_SECONDS
         while not await _is_finished(submission_id):  # first look after subscribing: no hint falls between
             left = deadline - asyncio.get_running_loop().time()
             if left <= 0:
                 return False
-            await _next_hint(hints, min(left, POLL_SECONDS))
+            await _next_hint(hints, min(left, pause))
+            pause = min(pause * POLL_GROWTH, LONGEST_POLL_SECONDS)
         return True
     finally:
         await hints.aclose()  # type: ignore[no-untyped-call]

@@ -7,6 +7,3 @@ made_up.py      what test keys get                                fixtures.py   
 making.py       steps that views share                            showing.py      JSON that only the API has
 urls.py         addresses
 """
-
-# Before anything of inkcloak.api: REST framework's views read the settings that name it while they are being imported.
-import rest_framework.views  # noqa: F401

@@ -44,18 +44,24 @@ def choice(values: Iterable[str], *, null: bool = False, help_text: str = "") ->
 
 
 class Balance(Shape):
+    """What the account has left."""
+
     limit = serializers.IntegerField(help_text="Words of the account's plan in this period.")
     left = serializers.IntegerField()
     resets_at = serializers.DateTimeField()
 
 
 class Cost(Shape):
+    """What a check cost."""
+
     words_charged = serializers.IntegerField(help_text="For good. 0 for failed, abstained, repeated and test checks.")
     words_held = serializers.IntegerField(help_text="While the text is being checked; charged or given back then.")
     balance = Balance(allow_null=True)
 
 
 class Segment(Shape):
+    """A part of the scored text."""
+
     start = serializers.IntegerField(help_text="Code points of the text as it was sent.")
     end = serializers.IntegerField(help_text="Exclusive.")
     label = choice(["ai", "human"])
@@ -63,11 +69,15 @@ class Segment(Shape):
 
 
 class Cleaned(Shape):
+    """Characters that were set aside before reading; never evidence by themselves."""
+
     kind = serializers.CharField()
     count = serializers.IntegerField()
 
 
 class LeftOut(Shape):
+    """A part that is no prose, and was not scored."""
+
     kind = serializers.CharField(help_text="code, table, url, reference, quote, list, heading or other.")
     start = serializers.IntegerField()
     end = serializers.IntegerField()
@@ -132,7 +142,7 @@ class Detection(DetectionSummary):
     segments = Segment(many=True, allow_null=True)
     cleaned = Cleaned(many=True, allow_null=True)
     left_out = LeftOut(many=True, allow_null=True)
-    rate_card = RateCard(allow_null=True)
+    rate_card = RateCard()
 
 
 class Quote(Shape):
@@ -151,6 +161,8 @@ class Quote(Shape):
 
 
 class Fault(Shape):
+    """One field at fault."""
+
     pointer = serializers.CharField(help_text="Where in the body, as a JSON pointer.")
     code = serializers.CharField()
     detail = serializers.CharField()
@@ -194,6 +206,8 @@ class Batch(Shape):
 
 
 class QuoteItem(Shape):
+    """One text of a batch: its price, or why it can't be checked."""
+
     place = serializers.IntegerField()
     quote = Quote(allow_null=True)
     problem = Problem(allow_null=True)
@@ -232,6 +246,8 @@ class Model(Shape):
 
 
 class Models(Shape):
+    """All that can be called now."""
+
     items = Model(many=True)
 
 
