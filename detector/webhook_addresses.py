@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from django.conf import settings
+from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from detector.models.webhook import MAX_URL_CHARACTERS
@@ -180,5 +181,5 @@ def _as_address(text: str) -> Address | None:
         return None
 
 
-def _bad(message: str) -> Invalid:
+def _bad(message: str | Promise) -> Invalid:
     return Invalid("webhook_bad_url", message)

@@ -59,6 +59,7 @@ def detections_finished(ids: Collection[uuid.UUID], *, now: datetime) -> None:
         [
             _event(row.account_id, TYPE_OF_STATUS[row.status], presenting.summary(row), now=now, submission=row)
             for row in details
+            if row.account_id is not None  # always, by the query
         ],
         endpoints,
         now=now,
@@ -159,7 +160,7 @@ def _listening(*types: str) -> "QuerySet[WebhookEndpoint]":
 
 
 def _event(
-    account_id: uuid.UUID | None,
+    account_id: uuid.UUID,
     type_: str,
     data: Mapping[str, Any],
     *,

@@ -61,4 +61,12 @@ REQUESTS: dict[str, tuple[int, str | Promise]] = {
     "restarting": (503, _("A part of the service restarts. Nothing is lost; try again.")),
     "internal": (500, _("Something broke on our side. Quote request_id when you write to us.")),
 }
-CODES: dict[str, tuple[int, str | Promise]] = {**KEYS, **LIMITS, **REQUESTS}
+WEBHOOKS: dict[str, tuple[int, str | Promise]] = {
+    "webhook_bad_url": (400, _("The address is none that webhooks go to; detail says what is wrong with it.")),
+    "webhook_not_https": (400, _("Webhooks go to https addresses only.")),
+    "webhook_address_refused": (400, _("The address leads into a private or reserved network.")),
+    "webhook_unresolvable": (400, _("Name servers don't know the host of the address.")),
+    "webhook_disabled": (400, _("The webhook is disabled, so nothing can be sent to it. Enable it first.")),
+    "too_many_webhooks": (400, _("The account has as many webhooks as it may have. Delete one.")),
+}
+CODES: dict[str, tuple[int, str | Promise]] = {**KEYS, **LIMITS, **REQUESTS, **WEBHOOKS}

@@ -39,9 +39,7 @@ class Line(serializers.CharField):
         return data
 
 
-@extend_schema_field(
-    {"type": "array", "items": {"type": "string", "enum": EventType.values}, "minItems": 1, "uniqueItems": True}
-)
+@extend_schema_field({"type": "array", "items": {"type": "string", "enum": EventType.values}, "minItems": 1})
 class Events(serializers.Field[Any, Any, Any, Any]):
     """Names of events, at least one."""
 
@@ -121,7 +119,7 @@ class Webhook(serializers.ModelSerializer[WebhookEndpoint]):
 
     class Meta:
         model = WebhookEndpoint
-        fields = (
+        fields: tuple[str, ...] = (
             "id",
             "url",
             "events",
@@ -132,7 +130,7 @@ class Webhook(serializers.ModelSerializer[WebhookEndpoint]):
             "previous_secret_valid_until",
             "created_at",
         )
-        read_only_fields = fields
+        read_only_fields: tuple[str, ...] = fields
 
     def get_disabled(self, endpoint: WebhookEndpoint) -> bool:
         return endpoint.disabled_at is not None
@@ -155,7 +153,7 @@ class WebhookWithSecret(Webhook):
 
     class Meta(Webhook.Meta):
         fields = (*Webhook.Meta.fields, "secret")
-        read_only_fields = fields
+        read_only_fields: tuple[str, ...] = fields
 
 
 class Delivery(serializers.ModelSerializer[WebhookDelivery]):
@@ -170,7 +168,7 @@ class Delivery(serializers.ModelSerializer[WebhookDelivery]):
 
     class Meta:
         model = WebhookDelivery
-        fields = (
+        fields: tuple[str, ...] = (
             "id",
             "webhook_id",
             "type",
@@ -184,7 +182,7 @@ class Delivery(serializers.ModelSerializer[WebhookDelivery]):
             "created_at",
             "finished_at",
         )
-        read_only_fields = fields
+        read_only_fields: tuple[str, ...] = fields
 
     @extend_schema_field({"type": ["string", "null"], "description": "A code of ours, such as timeout or tls_failed."})
     def get_last_error(self, delivery: WebhookDelivery) -> str | None:
@@ -203,4 +201,4 @@ class DeliveryWithPayload(Delivery):
 
     class Meta(Delivery.Meta):
         fields = (*Delivery.Meta.fields, "payload")
-        read_only_fields = fields
+        read_only_fields: tuple[str, ...] = fields
