@@ -1,51 +1,79 @@
-"""What people send: a text to check, and what they look for in their history."""
+"""What people send: a text or files to check, and what they look for in their history."""
 
 import uuid
 from dataclasses import dataclass
+from typing import Any
 
 from django.conf import settings
+from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest
-from django.utils.translation import gettext_lazy as _
 
-from detector import history, intake
+from detector import history
+from detector.files import names, reading
 from detector.models import Verdict
-from inkcloak.errors import Invalid
 
 QUERY_CHARACTERS = 200
+MAX_PAGE_TEXTS = 200  # of one upload on the page; the API takes more
 
 
 @dataclass(frozen=True, slots=True)
 class CheckForm:
-    """One posted form, whatever it holds: what cannot be checked, `text` and `intake` refuse by name.
+    """One posted form, whatever it holds: what cannot be checked, `files.reading` and `intake` refuse by name.
 
-    box: the text of the box, LF line ends.  file: bytes of a chosen file, at most one more than allowed, or None.
-    lost_file: a file came with the request but was too large to hold.
+    box: the text of the box, LF line ends.  sent: the chosen files, unread; they go before the box.
+    lost_files: files came with the request but were too large to hold.
     """
 
     box: str
-    file: bytes | None
-    lost_file: bool
+    sent: "tuple[UploadedFile[Any], ...]"
+    lost_files: bool
     max_fpr: str
     nonce: uuid.UUID
 
     @classmethod
     def of(cls, request: HttpRequest) -> "CheckForm":
-        upload = request.FILES.get("file")
+        sent = tuple(file for file in request.FILES.getlist("file") if file.name)
         box = as_pasted(request.POST.get("text", ""))
         return cls(
             box=box,
-            file=upload.read(intake.MAX_BYTES + 1) if upload and upload.name else None,
-            lost_file=upload is None and not box.strip() and _is_large(request),
+            sent=sent,
+            lost_files=not sent and not box.strip() and _is_large(request),
             max_fpr=request.POST.get("max_fpr", ""),
             nonce=nonce_of(request),
         )
 
-    def text(self) -> str:
-        """The text to check: of the file where one was chosen, else of the box. Raises Invalid for a bad file."""
-        if self.lost_file:
-            message = _("The file is too large: a text may have up to %(limit)d characters. Nothing was charged.")
-            raise Invalid("too_long", message % {"limit": intake.MAX_CHARACTERS})
-        return self.box if self.file is None else as_pasted(intake.decode(self.file))
+    def uploads(self) -> tuple[reading.Upload, ...]:
+        """The files with their bytes. Raises Invalid for too many, or too much."""
+        if self.lost_files:
+            raise reading.too_large()
+        return reading.uploads_of(self.sent)
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """One text of the page that shows what files hold. place: its number on that page, from 0."""
+
+    place: int
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class UploadForm:
+    """The page that shows what files hold, sent on: the texts to check come back from it, so that none is kept here."""
+
+    texts: tuple[Checked, ...]
+    max_fpr: str
+    nonce: uuid.UUID
+
+    @classmethod
+    def of(cls, request: HttpRequest) -> "UploadForm":
+        places = [place for place in range(MAX_PAGE_TEXTS) if f"text-{place}" in request.POST]
+        texts = (
+            Checked(place, names.clean(request.POST.get(f"name-{place}", "")), as_pasted(request.POST[f"text-{place}"]))
+            for place in places
+        )
+        return cls(tuple(texts), request.POST.get("max_fpr", ""), nonce_of(request))
 
 
 def as_pasted(text: str) -> str:

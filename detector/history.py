@@ -4,7 +4,7 @@ import uuid
 from dataclasses import dataclass
 
 from django.core.paginator import Page, Paginator
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from billing.accounts import Owner
 from detector.models import Submission
@@ -40,13 +40,16 @@ def page(owner: Owner | None, filters: Filters, number: object) -> "Page[Submiss
     """A page of the owner's history; a wrong page number gives the nearest page."""
     rows = of(owner).defer("verdict__segments", "verdict__left_out", "verdict__cleaned")
     if filters.query:
-        rows = rows.filter(text__icontains=filters.query.replace("\x00", ""))
+        query = filters.query.replace("\x00", "")
+        rows = rows.filter(Q(text__icontains=query) | Q(file_name__icontains=query))
     if filters.label:
         rows = rows.filter(verdict__label=filters.label)
     return Paginator(rows, PAGE_ROWS).get_page(number)  # type: ignore[arg-type]
 
 
 def title(submission: Submission) -> str:
-    """The beginning of the text on one line, as a name for it in lists."""
+    """The name of its file, or the beginning of the text on one line: a name for it in lists."""
+    if submission.file_name:
+        return submission.file_name
     line = " ".join(submission.text[: TITLE_CHARACTERS * 2].split())
     return line if len(line) <= TITLE_CHARACTERS else line[: TITLE_CHARACTERS - 1].rstrip() + "…"

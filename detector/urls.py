@@ -2,12 +2,14 @@
 
 from django.urls import path
 
-from detector.views import about, accuracy, check, history, result, runpod_hook
+from detector.views import about, accuracy, check, history, result, runpod_hook, upload
 
 app_name = "detector"
 urlpatterns = [
     path("", check.front, name="front"),
     path("check", check.check, name="check"),
+    path("uploads", upload.check_all, name="upload"),
+    path("uploads/<uuid:nonce>/", upload.show, name="uploaded"),
     path("checks/<uuid:submission_id>/", result.result, name="result"),
     path("checks/<uuid:submission_id>/status", result.status, name="status"),
     path("checks/<uuid:submission_id>/delete", result.delete, name="delete"),

@@ -56,6 +56,7 @@ class Submission(models.Model):
     digest = models.CharField(max_length=64)
 
     text = models.TextField()  # "" once there is a verdict, where `store` is false
+    file_name = models.CharField(max_length=200, blank=True)  # what it came in; of a table's row, with its number
     store = models.BooleanField(default=True)
     metadata = models.JSONField(default=dict)  # the caller's own, never read here: names to strings
     characters = models.PositiveIntegerField()

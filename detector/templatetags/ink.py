@@ -76,6 +76,12 @@ def exact_share(value: float) -> str:
 
 
 @register.filter
+def expected_number(value: float) -> str:
+    """How many false flags to expect: 0.28 with two decimals while it is that small, then one."""
+    return number_format(round(value, 2), 2 if value < 1 else 1)
+
+
+@register.filter
 def rate(value: float | None) -> str:
     """A measured rate as exactly as limits need it: two decimals near either end, else one; "–" where none is."""
     if value is None:

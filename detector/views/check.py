@@ -10,19 +10,18 @@ from django.utils import timezone
 from django.utils.translation import get_language
 from django.views.decorators.http import require_safe
 
-from billing import accounts
 from billing.throttling import check_burst
 from detector import intake, wakeups
+from detector.files.limits import MAX_FILE_BYTES
 from detector.forms import CheckForm
 from detector.models import Submission
-from detector.views import samples
+from detector.views import samples, upload
 from detector.views.offer import offer_for
 from inkcloak.errors import DomainError, Unavailable
 
 # Most checks are done by then: the first page that people see already holds the verdict.
 FIRST_WAIT_SECONDS = 1.5
 SEE_OTHER = 303
-VISITORS = uuid.UUID("5d0c8a0e-3c0b-4a53-9a3e-0c6f2b6f7f51")  # namespace of visitors known by their first form
 
 
 @require_safe
@@ -51,14 +50,16 @@ async def to_result(submission: Submission) -> HttpResponse:
 
 
 def _start(request: HttpRequest) -> Submission | HttpResponse:
-    """The submission, or the form again with what was wrong and the text kept."""
+    """The submission, the page that shows what files hold, or the form again with what was wrong and the text kept."""
     form = CheckForm.of(request)
     try:
         check_burst(request)
-        text = form.text()
+        if form.sent or form.lost_files:
+            return upload.read(request, form)
+        text = form.box
         intake.check_limits(text)  # before the owner: somebody whose text is refused gets no session for it
         return intake.accept(
-            owner=_owner(request, form),
+            owner=upload.owner_by_form(request, form.nonce),
             text=text,
             source=Submission.Source.PAGE,
             now=timezone.now(),
@@ -69,15 +70,6 @@ def _start(request: HttpRequest) -> Submission | HttpResponse:
         raise  # an error page of its own, which sends the same form again
     except DomainError as error:
         return _page(request, text=form.box, nonce=form.nonce, cap=form.max_fpr, error=error)
-
-
-def _owner(request: HttpRequest, form: CheckForm) -> accounts.Owner:
-    """A visitor's first form, sent twice at once, comes twice without a session: both know the form's number,
-    which nobody else does, so it names the visitor."""
-    if not request.user.is_authenticated:
-        known = str(uuid.uuid5(VISITORS, str(form.nonce)))
-        request.session.setdefault(accounts.VISITOR_SESSION_KEY, known)
-    return accounts.owner_of(request)
 
 
 def _page(
@@ -91,6 +83,7 @@ def _page(
         "cap": cap,
         "error": error,
         "samples": samples.SAMPLES,
+        "file_megabytes": MAX_FILE_BYTES // (1024 * 1024),
     }
     response = render(request, "detector/front.html", context, status=error.status if error else 200)
     if error and error.retry_after is not None:

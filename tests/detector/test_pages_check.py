@@ -250,11 +250,11 @@ def test_a_file_goes_before_the_box(client: Client) -> None:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        ("años niñez".encode("latin-1"), "is not UTF-8 text"),
-        (b"\x89PNG\r\n\x1a\n\xff\xfe", "is not UTF-8 text"),
-        (b"", "There is no text to check"),
-        (b"x" * (intake.MAX_BYTES + 1), "more than"),
-        (b"x" * 2_000_000, "The file is too large"),
+        (b"\x89PNG\r\n\x1a\n\xff\xfe", "This is a file of type PNG"),
+        (b"", "There is no text in this file"),
+        (b"x" * (LIMIT + 1), f"more than {LIMIT} characters"),
+        (b"x" * (11 * 1024 * 1024), "larger than 10 MB"),
+        (b"x" * (34 * 1024 * 1024), "All files together may have up to 32 MB"),
     ],
 )
 def test_a_file_that_cannot_be_read_is_refused_by_name(client: Client, data: bytes, message: str) -> None:

@@ -87,29 +87,59 @@
       speaking = setTimeout(() => { if (words && say.textContent !== sentence) say.textContent = sentence; }, ANNOUNCE_MS);
     };
     const soon = () => { clearTimeout(waiting); waiting = setTimeout(count, COUNT_MS); };
-    const tell = (sentence) => { limits.textContent = sentence; limits.className = "limits over"; say.textContent = sentence; };
-
-    const read = async (chosen) => {
-      if (!/\.(txt|md|markdown|text)$/i.test(chosen.name) && !/^text\/(plain|markdown)/.test(chosen.type)) return tell(form.dataset.badType);
-      if (chosen.size > 4 * most + 4) return tell(form.dataset.bigFile);
-      const bytes = new Uint8Array(await chosen.arrayBuffer());
+    // A single plain text goes into the box, to be counted and edited; everything else is read by the server.
+    const TEXTUAL = /\.(txt|md|markdown|text)$/i;
+    const READABLE = /\.(pdf|docx|txt|text|md|markdown|html?|xhtml|csv|tsv)$/i;
+    const chosen = form.querySelector("[data-chosen]");
+    const submit = form.querySelector("button[type=submit]");
+    const plainLabel = submit.textContent;
+    const size = (bytes) => bytes < 1048576 ? `${Math.max(1, Math.round(bytes / 1024))} KB` : `${Math.round(bytes / 1048576)} MB`;
+    const problemOf = (one) => {
+      if (!READABLE.test(one.name) && !/^(text\/|application\/pdf)/.test(one.type)) return form.dataset.badType;
+      return one.size > Number(form.dataset.fileMegabytes) * 1048576 ? form.dataset.bigFile : "";
+    };
+    const list = () => {
+      const files = [...file.files];
+      chosen.hidden = !files.length;
+      box.hidden = files.length > 0;
+      limits.hidden = files.length > 0;
+      chosen.querySelector("ul").replaceChildren(...files.map((one) => {
+        const line = document.createElement("li");
+        const problem = problemOf(one);
+        line.textContent = `${one.name} (${size(one.size)})` + (problem ? `: ${problem}` : "");
+        line.className = problem ? "over" : "";
+        return line;
+      }));
+      submit.textContent = !files.length ? plainLabel : files.length === 1 ? form.dataset.readOne : form.dataset.readMany.replace("{n}", number.format(files.length));
+      if (files.length) say.textContent = [...chosen.querySelectorAll("li")].map((line) => line.textContent).join(", ");
+      else count();
+    };
+    const unchoose = () => { file.value = ""; list(); box.focus(); };
+    const intoBox = async (one) => {
+      if (one.size > 4 * most + 4) return false;
+      const bytes = new Uint8Array(await one.arrayBuffer());
       const utf16 = bytes[0] === 0xff && bytes[1] === 0xfe ? "utf-16le" : bytes[0] === 0xfe && bytes[1] === 0xff ? "utf-16be" : "";
       try {
         box.value = new TextDecoder(utf16 || "utf-8", { fatal: true }).decode(bytes);
       } catch {
-        return tell(form.dataset.badFile);
+        return false; // another encoding: the server finds out which
       }
-      count();
+      file.value = "";
+      list();
       box.focus();
       box.setSelectionRange(0, 0);
       box.scrollTop = 0;
+      return true;
+    };
+    const take = async () => {
+      const [first] = file.files;
+      const isText = first && file.files.length === 1 && (TEXTUAL.test(first.name) || /^text\/(plain|markdown)/.test(first.type));
+      if (!isText || !(await intoBox(first))) list();
     };
 
     box.addEventListener("input", soon);
-    file.addEventListener("change", async () => {
-      if (file.files.length) await read(file.files[0]);
-      file.value = "";
-    });
+    file.addEventListener("change", take);
+    form.querySelector("[data-unchoose]").addEventListener("click", unchoose);
     let depth = 0;
     const carries = (event) => event.dataTransfer && [...event.dataTransfer.types].includes("Files");
     form.addEventListener("dragenter", (event) => { if (carries(event)) { depth++; form.classList.add("dropping"); } });
@@ -120,7 +150,9 @@
       event.preventDefault();
       depth = 0;
       form.classList.remove("dropping");
-      if (event.dataTransfer.files.length) read(event.dataTransfer.files[0]);
+      if (!event.dataTransfer.files.length) return;
+      file.files = event.dataTransfer.files;
+      take();
     });
     box.addEventListener("keydown", (event) => {
       if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
@@ -137,7 +169,7 @@
       const button = form.querySelector("button[type=submit]");
       button.removeAttribute("aria-disabled");
       if (button.dataset.label) button.textContent = button.dataset.label;
-      count();
+      list();
     });
 
     // Changing language or colours must not cost the text: it waits in this tab for the next page, once.
