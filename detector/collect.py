@@ -8,7 +8,7 @@ from django.db import DataError, IntegrityError, transaction
 from django.db.models import F
 
 from billing import ledger, quota
-from detector import batches, verdicts, wakeups
+from detector import batches, verdicts, wakeups, webhooks
 from detector.models import Submission, Verdict
 from gpujobs import backends, scoring
 from gpujobs.models import GpuRun
@@ -102,6 +102,7 @@ def _store_together(found: Sequence[Verdict], run: GpuRun, *, now: datetime) -> 
         quota.settle(*(v.submission.reservation for v in ours if v.submission.reservation is not None))
         _forget_text(v.submission for v in ours)
         ledger.note_many(_charged(v.submission) for v in ours)
+        webhooks.detections_finished(mine, now=now)
     wakeups.announce(*mine)
     batches.look((v.submission.batch_id for v in ours), now=now)
 
@@ -138,5 +139,6 @@ def give_up(submission: Submission, code: str, *, now: datetime) -> None:
             quota.release(submission.reservation)
         _forget_text([submission])
         ledger.note(submission.account, submission.pk, ledger.Kind.FAILED)
+        webhooks.detections_finished([submission.pk], now=now)
     wakeups.announce(submission.pk)
     batches.look([submission.batch_id], now=now)

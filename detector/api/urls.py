@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from detector.api import batches, catalogue, views
+from detector.api import batches, catalogue, views, webhooks
 from detector.api.waiting import patient
 
 app_name = "detector_api"
@@ -12,6 +12,21 @@ urlpatterns = [
     path("detections/<str:detection_id>", patient(views.Detection), name="detection"),
     path("detections/<str:detection_id>/rerun", patient(views.Rerun), name="rerun"),
     path("batches/<str:batch_id>", batches.ReadBatch.as_view(), name="batch"),
+    path("webhooks", webhooks.Webhooks.as_view(), name="webhooks"),
+    path("webhooks/<str:webhook_id>", webhooks.OneWebhook.as_view(), name="webhook"),
+    path("webhooks/<str:webhook_id>/rotate", webhooks.Rotation.as_view(), name="webhook_rotate"),
+    path("webhooks/<str:webhook_id>/test", webhooks.TestMessage.as_view(), name="webhook_test"),
+    path("webhooks/<str:webhook_id>/deliveries", webhooks.Deliveries.as_view(), name="webhook_deliveries"),
+    path(
+        "webhooks/<str:webhook_id>/deliveries/<str:delivery_id>",
+        webhooks.OneDelivery.as_view(),
+        name="webhook_delivery",
+    ),
+    path(
+        "webhooks/<str:webhook_id>/deliveries/<str:delivery_id>/resend",
+        webhooks.Resend.as_view(),
+        name="webhook_resend",
+    ),
     path("models", catalogue.Models.as_view(), name="models"),
     path("benchmarks", catalogue.Benchmarks.as_view(), name="benchmarks"),
 ]

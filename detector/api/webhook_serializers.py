@@ -71,13 +71,23 @@ class Hours(serializers.IntegerField):
         return data
 
 
-URL = "https, port 443 or 8443, a public address; no redirects are followed."
+@extend_schema_field(
+    {
+        "type": "string",
+        "format": "uri",
+        "maxLength": MAX_URL_CHARACTERS,
+        "example": "https://example.com/inkcloak",
+        "description": "https, port 443 or 8443, a public address; no redirects are followed.",
+    }
+)
+class Url(Line):
+    """An address; its rules are detector.webhook_addresses'."""
 
 
 class WebhookRequest(StrictSerializer):
     """A new endpoint."""
 
-    url = Line(max_length=MAX_URL_CHARACTERS, help_text=URL)
+    url = Url(max_length=MAX_URL_CHARACTERS)
     events = Events(help_text="What it wants to hear of.")
     description = Line(max_length=MAX_DESCRIPTION_CHARACTERS, required=False, allow_blank=True, allow_null=True)
 
@@ -85,7 +95,7 @@ class WebhookRequest(StrictSerializer):
 class WebhookChange(StrictSerializer):
     """What shall be different; all else stays."""
 
-    url = Line(max_length=MAX_URL_CHARACTERS, required=False, allow_null=True, help_text=URL)
+    url = Url(max_length=MAX_URL_CHARACTERS, required=False, allow_null=True)
     events = Events(required=False, allow_null=True)
     description = Line(max_length=MAX_DESCRIPTION_CHARACTERS, required=False, allow_blank=True, allow_null=True)
     disabled = Flag(
