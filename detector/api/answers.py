@@ -64,7 +64,7 @@ class Segment(Shape):
 
     start = serializers.IntegerField(help_text="Code points of the text as it was sent.")
     end = serializers.IntegerField(help_text="Exclusive.")
-    label = choice(["ai", "human"])
+    label = choice(["ai", "human"])  # type: ignore[assignment]
     probability = serializers.FloatField()
 
 
@@ -118,7 +118,7 @@ class DetectionSummary(Shape):
     store = serializers.BooleanField()
     metadata = Labels()
     verdict = choice(Verdict.Label.values, null=True)
-    reason = choice(Verdict.Reason.values, null=True, help_text="Why it is `insufficient`.")
+    reason = choice(Verdict.Reason.values, null=True, help_text="Why it is `insufficient`.")  # type: ignore[assignment]
     confidence = choice(Verdict.Confidence.values, null=True)
     probability = serializers.FloatField(allow_null=True, help_text="Calibrated, that the text is AI.")
     ai_fraction = serializers.FloatField(allow_null=True, help_text="Share of the scored characters marked AI.")
@@ -176,7 +176,7 @@ class Problem(Shape):
     status = serializers.IntegerField()
     detail = serializers.CharField()
     code = serializers.CharField()
-    errors = Fault(many=True)
+    errors = Fault(many=True)  # type: ignore[assignment]
     request_id = serializers.CharField()
 
 

@@ -60,7 +60,7 @@ class CreateBatch(ApiView):
         asked.is_valid(raise_exception=True)
         texts, dry_run = asked.validated_data["texts"], asked.validated_data.get("dry_run", False)
         _check_together(texts)
-        if not request.auth.live:
+        if not making.is_live(request):
             return made_up.batch_created(request, texts, dry_run=dry_run)
         if dry_run:
             return Response(_prices(request, texts))
@@ -81,7 +81,7 @@ class ReadBatch(ApiView):
         responses=answers.ok(answers.Batch) | answers.problems(404),
     )
     def get(self, request: Request, batch_id: str) -> Response:
-        if not request.auth.live:
+        if not making.is_live(request):
             return made_up.batch_shown(batch_id)
         batch = Batch.objects.filter(account=account_of(request), pk=making.identifier(batch_id)).first()
         if batch is None:
@@ -130,9 +130,10 @@ def _answer(request: Request, reference: Response) -> Response:
 
 def _shown(batch: Batch, owner: accounts.Owner, refusals: Problems) -> dict[str, Any]:
     rows = history.of(owner).filter(batch=batch).select_related("reservation").defer(*making.LONG_COLUMNS)
-    items = [{"place": row.place, "detection": presenting.summary(row), "problem": None} for row in rows]
-    items += [{"place": int(place), "detection": None, "problem": found} for place, found in refusals.items()]
-    return showing.batch(batch, batches.progress(batch)) | {"items": sorted(items, key=lambda item: item["place"])}
+    found = {row.place or 0: {"detection": presenting.summary(row), "problem": None} for row in rows}
+    found |= {int(place): {"detection": None, "problem": refusal} for place, refusal in refusals.items()}
+    items = [{"place": place} | found[place] for place in sorted(found)]
+    return showing.batch(batch, batches.progress(batch)) | {"items": items}
 
 
 def _prices(request: Request, texts: Sequence[Any]) -> dict[str, Any]:

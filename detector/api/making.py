@@ -17,7 +17,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from billing import accounts, idempotency, quota
-from billing.api.base import owner_of
+from billing.api.base import key_of, owner_of
 from detector import history, intake, pinning, presenting
 from detector.api import showing, waiting
 from detector.models import Submission
@@ -28,6 +28,12 @@ from inkcloak import problems
 CHECK_FAILED = "check_failed"
 # Lists leave out what only a single check shows: segments of a hundred long texts are megabytes.
 LONG_COLUMNS = ("text", *(f"verdict__{name}" for name in presenting.LONG), "model_version__manifest")
+
+
+def is_live(request: Request) -> bool:
+    """False: a test key, which gets what is made up and sees nothing else."""
+    key = key_of(request)
+    return key is not None and key.live
 
 
 def identifier(written: str) -> uuid.UUID:
@@ -63,7 +69,7 @@ def asked_for(
         max_fpr=said.get("max_fpr", ""),
         store=said.get("store", True),
         metadata=said.get("metadata", {}),
-        api_key=request.auth,
+        api_key=key_of(request),
     )
 
 

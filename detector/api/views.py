@@ -11,7 +11,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from billing.api.base import ApiView, owner_of
+from billing.api.base import ApiView, key_of, owner_of
 from billing.models import Scope
 from billing.permissions import HasScope
 from detector import history, intake, pinning, presenting, retention
@@ -49,8 +49,8 @@ class Detections(ByMethod):
         if batch := request.query_params.get("batch"):
             rows = rows.filter(batch=making.identifier(batch))
         pages = CursorPages()
-        found = pages.paginate_queryset(rows if request.auth.live else rows.none(), request, self) or []
-        listed = [presenting.summary(row) for row in found] if request.auth.live else made_up.listed(request)
+        found = pages.paginate_queryset(rows if making.is_live(request) else rows.none(), request, self) or []
+        listed = [presenting.summary(row) for row in found] if making.is_live(request) else made_up.listed(request)
         return pages.get_paginated_response(listed)
 
     @extend_schema(
@@ -66,7 +66,7 @@ class Detections(ByMethod):
         asked = DetectionRequest(data=request.data)
         asked.is_valid(raise_exception=True)
         said = asked.validated_data
-        if not request.auth.live:
+        if not making.is_live(request):
             return made_up.created(request, said)
         if said.get("dry_run"):
             return Response(making.price(request, said))
@@ -83,7 +83,7 @@ class Detection(ByMethod):
         responses=answers.ok(answers.Detection) | answers.problems(404),
     )
     def get(self, request: Request, detection_id: str) -> Response:
-        if not request.auth.live:
+        if not making.is_live(request):
             return made_up.shown(detection_id)
         submission = making.find(owner_of(request), detection_id)
         response = Response(presenting.detection(submission, making.balance_of(owner_of(request))))
@@ -101,7 +101,7 @@ class Detection(ByMethod):
         responses={204: None} | answers.problems(404),
     )
     def delete(self, request: Request, detection_id: str) -> Response:
-        if not request.auth.live:
+        if not making.is_live(request):
             made_up.shown(detection_id)
         else:
             retention.delete(making.find(owner_of(request), detection_id))
@@ -122,7 +122,7 @@ class Rerun(ApiView):
         responses=answers.ok(answers.Detection, 201, 202) | answers.problems(400, 404, 409, 422, 503),
     )
     def post(self, request: Request, detection_id: str) -> Response:
-        if not request.auth.live:
+        if not making.is_live(request):
             return made_up.rerun(request, detection_id)
         before = making.find(owner_of(request), detection_id)
         return making.answer_when_ready(request, making.once(request, partial(_rerun, request, before)))
@@ -166,7 +166,7 @@ def _rerun(request: Request, before: Submission, nonce: uuid.UUID | None) -> uui
             pinned=version,
             max_fpr=before.verdict.max_fpr,
             metadata=before.metadata,
-            api_key=request.auth,
+            api_key=key_of(request),
         ),
     )
     return submission.pk
