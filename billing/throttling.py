@@ -11,6 +11,7 @@ from typing import Any, cast
 import redis
 from django.conf import settings
 from django.core.cache import cache
+from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
@@ -94,13 +95,9 @@ def headers(request: Request) -> dict[str, str]:
     rate = rate_of(request)
     policies = [f'"requests";q={rate.limit};w={WINDOW_SECONDS}']
     limits = [f'"requests";r={rate.left};t={rate.seconds_left}']
-    if rate.key is not None:
-        now = timezone.now()
-        allowance = allowance_of(Owner(account=rate.key.account), now)
-        period = int((allowance.period_end - allowance.period_start).total_seconds())
-        resets = max(1, int((allowance.period_end - now).total_seconds()))
-        policies.append(f'"words";q={allowance.limit};w={period}')
-        limits.append(f'"words";r={quota.balance(allowance).left};t={resets}')
+    if rate.key is not None and (words := _words(rate.key)) is not None:
+        policies.append(words[0])
+        limits.append(words[1])
     return {
         "RateLimit-Policy": ", ".join(policies),
         "RateLimit": ", ".join(limits),
@@ -108,6 +105,19 @@ def headers(request: Request) -> dict[str, str]:
         "X-RateLimit-Remaining": str(rate.left),
         "X-RateLimit-Reset": str(int(time.time()) + rate.seconds_left),
     }
+
+
+def _words(key: ApiKey) -> tuple[str, str] | None:
+    """Policy and limit of the month's words; None while the database is away, which the answer itself says already."""
+    now = timezone.now()
+    allowance = allowance_of(Owner(account=key.account), now)
+    period = int((allowance.period_end - allowance.period_start).total_seconds())
+    resets = max(1, int((allowance.period_end - now).total_seconds()))
+    try:
+        left = quota.balance(allowance).left
+    except (OperationalError, InterfaceError):
+        return None
+    return f'"words";q={allowance.limit};w={period}', f'"words";r={left};t={resets}'
 
 
 def rate_of(request: Request, key: ApiKey | None = None) -> Rate:

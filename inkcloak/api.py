@@ -5,7 +5,6 @@ who may ask, and how often, is `billing.api.base`'s.
 """
 
 from collections.abc import Iterator
-from http import HTTPStatus
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
@@ -53,8 +52,7 @@ def problem_of(error: Exception) -> Problem | None:
     """Domain errors, Django's and REST framework's, in one form."""
     known = readable(error)
     if known is not None:
-        status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE if known.code == "too_large" else known.status
-        return Problem(int(status), known.code, str(known.message), retry_after=known.retry_after)
+        return problems.of_error(known)
     if isinstance(error, Http404 | exceptions.NotFound):
         return problems.of_status(404)
     if isinstance(error, PermissionDenied):

@@ -14,14 +14,24 @@ from typing import Any
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.html import escape
+from django.utils.safestring import SafeString, mark_safe
 from django.views.decorators.http import require_safe
 
 from inkcloak import openapi, problem_codes
 
-SAMPLE_TEXT = "Paste at least fifty words of prose here."
+# Long enough for a verdict.
+SAMPLE_TEXT = (
+    "The bakery on our corner closes at two, and by one there is rarely any bread left. My neighbour has a theory that "
+    "they bake less on purpose, so that people come early and talk to each other in the queue. I asked the baker once. "
+    "She laughed, wiped the flour from her glasses, and said that the oven is small and that she likes her afternoons."
+)
+BACKTICKS = re.compile(r"`([^`]+)`")
 SAMPLES = {"text": SAMPLE_TEXT, "name": "laptop", "url": "https://example.com/hook"}
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
 MAX_DEPTH = 3
+# What a reader comes for first; anything else follows by its address.
+ORDER = ("detections", "batches", "usage", "models", "benchmarks", "webhooks")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +41,7 @@ class Field:
     name: str
     kind: str
     required: bool
-    description: str
+    description: SafeString
     place: str = ""
 
 
@@ -41,7 +51,7 @@ class Answer:
 
     status: str
     phrase: str
-    description: str
+    description: SafeString
     fields: list[Field]
 
     @property
@@ -57,7 +67,7 @@ class Operation:
     method: str
     path: str
     summary: str
-    description: str
+    description: SafeString
     is_open: bool
     parameters: list[Field]
     body: list[Field]
@@ -89,14 +99,14 @@ def reference(request: HttpRequest) -> HttpResponse:
 def errors(request: HttpRequest) -> HttpResponse:
     """`/api/docs/errors`: where `type` of every problem leads to."""
     rows = [
-        {"code": code, "status": status, "meaning": meaning}
+        {"code": code, "status": status, "also": problem_codes.ALSO.get(code), "meaning": meaning}
         for code, (status, meaning) in sorted(problem_codes.CODES.items())
     ]
     return render(request, "api/errors.html", {"rows": rows})
 
 
 def groups(contract: dict[str, Any]) -> list[Group]:
-    """The operations of a contract, by tag, in its order."""
+    """The operations of a contract by what they are about."""
     found: dict[str, Group] = {}
     for path, item in contract["paths"].items():
         for method in openapi.METHODS:
@@ -104,7 +114,7 @@ def groups(contract: dict[str, Any]) -> list[Group]:
                 tag = (item[method].get("tags") or ["other"])[0]
                 operation = _operation(contract, path, method, item[method])
                 found.setdefault(tag, Group(tag)).operations.append(operation)
-    return list(found.values())
+    return sorted(found.values(), key=lambda group: ORDER.index(group.name) if group.name in ORDER else len(ORDER))
 
 
 def _operation(contract: dict[str, Any], path: str, method: str, said: dict[str, Any]) -> Operation:
@@ -114,14 +124,14 @@ def _operation(contract: dict[str, Any], path: str, method: str, said: dict[str,
         method=method.upper(),
         path=path,
         summary=said.get("summary", said["operationId"]),
-        description=said.get("description", ""),
+        description=marked(said.get("description", "")),
         is_open={} in said.get("security", [{}]),
         parameters=[
             Field(
                 parameter["name"],
                 _kind(contract, parameter.get("schema", {})),
                 parameter.get("required", False),
-                parameter.get("description", ""),
+                marked(parameter.get("description", "")),
                 parameter["in"],
             )
             for parameter in said.get("parameters", [])
@@ -137,7 +147,12 @@ def _answer(contract: dict[str, Any], status: str, said: dict[str, Any]) -> Answ
     schema = _schema_of(said)
     phrase = HTTPStatus(int(status)).phrase
     fields = [] if status >= "400" else list(_fields(contract, schema))
-    return Answer(status, phrase, said.get("description", ""), fields)
+    return Answer(status, phrase, marked(said.get("description", "")), fields)
+
+
+def marked(text: str) -> SafeString:
+    """Escaped, with what stands between backticks as code."""
+    return mark_safe(BACKTICKS.sub(r"<code>\1</code>", escape(text)))  # noqa: S308 - escaped on the spot
 
 
 # --- Schemas as rows ----------------------------------------------------------------------------------------
@@ -168,7 +183,7 @@ def _fields(contract: dict[str, Any], schema: dict[str, Any], prefix: str = "", 
         path = f"{prefix}.{name}" if prefix else name
         resolved = _resolve(contract, inner)
         required = name in whole.get("required", ())
-        yield Field(path, _kind(contract, inner), required, resolved.get("description", ""))
+        yield Field(path, _kind(contract, inner), required, marked(resolved.get("description", "")))
         if depth < MAX_DEPTH - 1:
             yield from _fields(contract, inner, path, depth + 1)
 

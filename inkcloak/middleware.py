@@ -37,8 +37,7 @@ class ClearErrorsMiddleware:
         if error is None:
             return None
         if problems.is_api(request):
-            problem = problems.Problem(error.status, error.code, str(error.message), retry_after=error.retry_after)
-            return problems.response(request, problem)
+            return problems.response(request, problems.of_error(error))
         return error_page(request, error)
 
 

@@ -69,4 +69,54 @@ WEBHOOKS: dict[str, tuple[int, str | Promise]] = {
     "webhook_disabled": (400, _("The webhook is disabled, so nothing can be sent to it. Enable it first.")),
     "too_many_webhooks": (400, _("The account has as many webhooks as it may have. Delete one.")),
 }
-CODES: dict[str, tuple[int, str | Promise]] = {**KEYS, **LIMITS, **REQUESTS, **WEBHOOKS}
+CHECKS: dict[str, tuple[int, str | Promise]] = {
+    "empty": (400, _("There is no text to check.")),
+    "too_long": (400, _("The text is longer than one check may be. Nothing is cut: send it in parts.")),
+    "unknown_max_fpr": (
+        400,
+        _("The false-positive limit was not measured for this text's language. The answer names those."),
+    ),
+    "unknown_model": (400, _("There is no such model version: GET /models lists them.")),
+    "model_not_callable": (400, _("The model version exists, but is out of service. A re-run is answered with 409.")),
+    "unknown_fixture": (400, _("A test key's text names a made-up answer that does not exist.")),
+    "dry_run_of_one": (400, _("dry_run belongs to the whole batch, not to one of its texts.")),
+    "batch_too_long": (400, _("The texts of a batch are longer together than the limit that the answer names.")),
+    "not_finished": (409, _("The check has no verdict yet. Ask again soon.")),
+    "text_not_stored": (409, _("The text of this check was not kept (store=false), so it can't be checked again.")),
+    "check_failed": (503, _("The check ended without a verdict. Nothing was charged; send it again.")),
+    "no_model": (503, _("No model is in service at the moment.")),
+}
+FILES: dict[str, tuple[int, str | Promise]] = {
+    "too_many_files": (400, _("More files in one request than the limit that the answer names.")),
+    "too_many_texts": (400, _("The files hold more texts together than the limit that the answer names.")),
+    "too_long_together": (400, _("The texts of the files are longer together than the limit that the answer names.")),
+    "upload_size": (400, _("The files are larger together than the limit that the answer names.")),
+    "files_busy": (503, _("Too many files are being read at the moment. Try again soon.")),
+    "file_empty": (400, _("The file holds no text.")),
+    "file_broken": (400, _("The file is damaged, or not what its beginning says.")),
+    "file_encrypted": (400, _("The file is protected by a password.")),
+    "file_old_word": (400, _("The file is in an old Office format: save it as DOCX.")),
+    "file_type": (400, _("The file is none of PDF, DOCX, TXT, MD, HTML and CSV.")),
+    "file_not_as_named": (400, _("The file's name says another type than its content.")),
+    "file_not_text": (400, _("The file is said to be text, but holds other data.")),
+    "file_size": (400, _("The file is larger than one file may be.")),
+    "file_too_heavy": (400, _("Reading the file takes more memory than a file may.")),
+    "file_too_slow": (400, _("Reading the file takes longer than a file may.")),
+    "zip_members": (400, _("The file packs more parts than a file may.")),
+    "zip_size": (400, _("Unpacked, the file is larger than a file may be.")),
+    "zip_ratio": (400, _("The file is packed so tightly that it looks like a bomb.")),
+    "pdf_pages": (400, _("The PDF has more pages than a file may.")),
+    "pdf_no_text": (400, _("The PDF holds no text: a scan? Pictures are not read.")),
+    "pdf_unmapped": (400, _("The fonts of the PDF don't say which letters they draw.")),
+    "pdf_hidden_only": (400, _("All the text of the PDF is hidden from its readers.")),
+    "hidden_only": (400, _("All the text of the file is hidden from its readers.")),
+    "docx_macros": (400, _("The Word file is made to run macros: save it as DOCX.")),
+    "docx_entities": (400, _("The DOCX declares entities, which the format forbids.")),
+    "html_nesting": (400, _("The page nests its elements deeper than a file may.")),
+    "csv_rows": (400, _("The table has more rows than a file may.")),
+    "csv_column": (400, _("No column of the table is known to hold the texts.")),
+    "csv_ragged": (400, _("A row of the table has more columns than the first.")),
+}
+# A code that means the same under a second status.
+ALSO: dict[str, int] = {"model_not_callable": 409}
+CODES: dict[str, tuple[int, str | Promise]] = {**KEYS, **LIMITS, **REQUESTS, **CHECKS, **FILES, **WEBHOOKS}

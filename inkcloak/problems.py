@@ -15,6 +15,8 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from inkcloak.errors import DomainError
+
 CONTENT_TYPE = "application/problem+json"
 API_PREFIX = "/api/"
 # Headers of the answer that an error in its place must keep.
@@ -82,6 +84,12 @@ def of_status(status: int) -> Problem:
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR and status not in CODES:
         return Problem(status, "internal", str(OUR_FAULT))
     return Problem(status, CODES.get(status, "bad_request"), str(DETAILS.get(status, DETAILS[400])))
+
+
+def of_error(error: DomainError) -> Problem:
+    """A domain error in this form. Its four kinds have no status for what is too large; HTTP does."""
+    status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE if error.code == CODES[413] else error.status
+    return Problem(int(status), error.code, str(error.message), retry_after=error.retry_after)
 
 
 def request_id(request: HttpRequest) -> str:

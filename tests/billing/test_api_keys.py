@@ -5,6 +5,7 @@ import re
 from datetime import timedelta
 
 import pytest
+from django.contrib.auth.models import Permission
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 from factories import together
@@ -183,3 +184,26 @@ def test_the_command_refuses_strangers_and_unknown_scopes(alice: User) -> None:
         create("--email", "nobody@example.com")
     with pytest.raises(CommandError, match="checks:read"):
         create("--email", alice.email, "--scopes", "everything")
+
+
+# --- The staff's view -------------------------------------------------------------------------------------------
+
+
+def test_staff_revoke_a_leaked_key_and_never_see_its_digest(account: Account, client_of) -> None:
+    issued = issue(account)
+    staff = client_of(User.objects.create_superuser("staff@example.com", "a long enough password"))
+    page = staff.get(f"/staff/billing/apikey/{issued.key.pk}/change/").content.decode()
+    assert issued.key.hint in page
+    assert issued.key.digest not in page
+    staff.post("/staff/billing/apikey/", {"action": "revoke", "_selected_action": [str(issued.key.pk)]})
+    issued.key.refresh_from_db()
+    assert issued.key.revoked_at is not None
+
+
+def test_staff_without_that_right_revoke_nothing(account: Account, client_of) -> None:
+    issued = issue(account)
+    helper = User.objects.create_user("helper@example.com", "a long enough password", is_staff=True)
+    helper.user_permissions.add(Permission.objects.get(codename="view_apikey"))
+    client_of(helper).post("/staff/billing/apikey/", {"action": "revoke", "_selected_action": [str(issued.key.pk)]})
+    issued.key.refresh_from_db()
+    assert issued.key.revoked_at is None

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from django.core.cache import caches
+from django.db import OperationalError
 from django.test import Client
 from pytest_django import Settings
 
@@ -114,3 +115,13 @@ def test_requests_pass_while_redis_is_away(
     with caplog.at_level(logging.WARNING):
         assert [api.get(USAGE).status_code for _n in range(3)] == [200, 200, 200]
     assert "no rate limit: ConnectionError" in caplog.text
+
+
+def test_a_database_that_restarts_takes_no_other_header_along(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    def away(*_args: object) -> None:
+        raise OperationalError("server closed the connection")
+
+    monkeypatch.setattr(throttling.quota, "balance", away)
+    answer = api.get(USAGE)
+    assert answer.status_code == 200
+    assert answer["RateLimit"] == '"requests";r=59;t=50'
