@@ -110,15 +110,18 @@ class DetectionSummary(Shape):
     failure = serializers.CharField(allow_null=True, help_text="Why there will be no verdict.")
     created_at = serializers.DateTimeField()
     finished_at = serializers.DateTimeField(allow_null=True)
-    source = choice(Submission.Source.values)
+    source = choice(Submission.Source.values)  # type: ignore[assignment]
     batch = serializers.UUIDField(allow_null=True)
     rerun_of = serializers.UUIDField(allow_null=True)
     cached = serializers.BooleanField(help_text="The verdict of an earlier check of the same text, at no cost.")
     pinned = serializers.BooleanField(help_text="The caller named the model version.")
     store = serializers.BooleanField()
     metadata = Labels()
+    file_name = serializers.CharField(
+        allow_null=True, help_text="What the text came in; of a table's row, with its number."
+    )
     verdict = choice(Verdict.Label.values, null=True)
-    reason = choice(Verdict.Reason.values, null=True, help_text="Why it is `insufficient`.")  # type: ignore[assignment]
+    reason = choice(Verdict.Reason.values, null=True, help_text="Why it is `insufficient`.")
     confidence = choice(Verdict.Confidence.values, null=True)
     probability = serializers.FloatField(allow_null=True, help_text="Calibrated, that the text is AI.")
     ai_fraction = serializers.FloatField(allow_null=True, help_text="Share of the scored characters marked AI.")
