@@ -37,10 +37,12 @@ def deliver_due(
 ) -> bool:
     """Sends what is due, at most CLAIM_ROWS, and writes down what came of it. True if more may be due."""
     claimed = claim(clock())
+    if not claimed:
+        return False
     outcomes = _attempt(claimed, clock(), wire)
     for delivery, outcome in zip(claimed, outcomes, strict=True):
         record(delivery, outcome, now=clock(), chance=chance)
-    return bool(claimed) and _due(clock()).exists()
+    return _due(clock()).exists()
 
 
 @transaction.atomic
@@ -49,6 +51,8 @@ def claim(now: datetime) -> list[WebhookDelivery]:
     place = Window(RowNumber(), partition_by=F("endpoint_id"), order_by=[F("next_attempt_at").asc(), F("pk").asc()])
     ranked = _due(now).annotate(place=place).filter(place__lte=ROWS_PER_ENDPOINT).order_by("place", "next_attempt_at")
     ids = list(ranked.values_list("pk", flat=True)[:CLAIM_ROWS])
+    if not ids:
+        return []
     rows = _due(now).filter(pk__in=ids).select_related("endpoint", "event")
     claimed = list(rows.select_for_update(skip_locked=True, of=("self",)).order_by("next_attempt_at", "pk"))
     lease = now + timedelta(seconds=LEASE_SECONDS)

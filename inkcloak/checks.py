@@ -5,7 +5,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.core.checks import CheckMessage, Error, Tags, register
+from django.core.checks import CheckMessage, Error, Tags, Warning, register
 
 MIN_SECRET_CHARS = 40
 RUNPOD_ADDRESSES = ("RUNPOD_BASE_URL", "RUNPOD_REST_URL", "RUNPOD_GRAPHQL_URL")
@@ -74,6 +74,15 @@ def webhooks_reach_us(app_configs: Any, **_kwargs: Any) -> list[CheckMessage]:
         hint = "Addresses of webhooks are secrets, and would travel in the clear."
         return [Error("RUNPOD_WEBHOOK_URL is not https", hint=hint, id="inkcloak.E009")]
     return []
+
+
+@register(Tags.security)
+def webhooks_stay_outside(app_configs: Any, **_kwargs: Any) -> list[CheckMessage]:
+    """A host that customers' webhooks may reach inside is one that every customer may reach."""
+    if settings.DEBUG or not settings.WEBHOOK_ALLOWED_HOSTS:
+        return []
+    hint = "It is meant for receivers on a developer's machine. Leave it empty unless you trust every account."
+    return [Warning("WEBHOOK_ALLOWED_HOSTS is set, with DEBUG off", hint=hint, id="inkcloak.W001")]
 
 
 def _scheme_and_host(address: str) -> tuple[str, str]:

@@ -45,3 +45,11 @@ def test_it_sends_no_text_in_the_clear(settings: Any) -> None:
 def test_it_guards_the_key_on_every_way(settings: Any, name: str) -> None:
     assert found(settings, **{name: "http://127.0.0.1:8400/v2"}) == ["inkcloak.E006"]
     assert found(settings, **{name: "http://api.runpod.io/v2"}) == ["inkcloak.E007"]
+
+
+@pytest.mark.parametrize(
+    ("debug", "hosts", "ids"), [(False, ["127.0.0.1"], ["inkcloak.W001"]), (False, [], []), (True, ["127.0.0.1"], [])]
+)
+def test_it_warns_of_webhooks_that_may_go_inside(settings: Any, debug: bool, hosts: list[str], ids: list[str]) -> None:
+    settings.DEBUG, settings.WEBHOOK_ALLOWED_HOSTS = debug, hosts
+    assert [message.id for message in checks.webhooks_stay_outside(None)] == ids

@@ -3,7 +3,10 @@
 import json
 import subprocess
 import sys
+import textwrap
+import time
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from standardwebhooks.webhooks import Webhook, WebhookVerificationError
@@ -119,7 +122,9 @@ def test_it_refuses_a_changed_body() -> None:
 
 def test_a_signature_counts_under_its_own_version_only() -> None:
     headers = signed()
-    assert refusal(headers | {"webhook-signature": headers["webhook-signature"].replace("v1,", "v2,")}) == "bad_signature"
+    assert (
+        refusal(headers | {"webhook-signature": headers["webhook-signature"].replace("v1,", "v2,")}) == "bad_signature"
+    )
 
 
 def test_it_takes_either_secret_while_they_are_rotated() -> None:
@@ -145,3 +150,20 @@ def test_it_needs_neither_django_nor_celery() -> None:
     names = ("django", "celery", "kombu", "redis", "rest_framework")
     code = f"import sys, inkcloak.client.webhooks; sys.exit(any(name in sys.modules for name in {names}))"
     assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0
+
+
+def test_the_receiver_of_the_documentation_works() -> None:
+    """The code of docs/webhooks.md, as it stands there."""
+    page = (Path(__file__).resolve().parents[2] / "docs" / "webhooks.md").read_text(encoding="utf-8")
+    block = page[page.index("    from inkcloak.client.webhooks") : page.index("`verify` refuses")]
+    known, handled = set(), []
+
+    def known_before(message_id: str) -> bool:
+        return message_id in known or bool(known.add(message_id))
+
+    names = {"SECRET": SECRET, "known_before": known_before, "handle_later": handled.append}
+    exec(textwrap.dedent(block), names)  # noqa: S102 - our own page
+    receive = names["receive"]
+    headers = sign(SECRET, "evt_1", int(time.time()), BODY)
+    assert [receive(BODY, headers), receive(BODY, headers), receive(b"{}", headers)] == [200, 200, 400]
+    assert handled == [EVENT]
