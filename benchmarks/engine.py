@@ -1,14 +1,15 @@
 """`make bench-engine`: the CPU engine through the whole product, beside the bare scorer and beside Infinity.
 
-    ARGS="--texts 240 --rounds 5 --infinity-dtype float32"
+    ARGS="--texts 200 --rounds 5"
 
-product   texts queued in the bulk lane of a rehearsed product, from the first claim until the last verdict is stored
-bare      gpujobs.pod.score.Scorer on the same prose in the same batches, in a process of its own
-infinity  the merged encoder and its document head behind Infinity's classify route over HTTP: the same windows
+product    texts queued in the bulk lane of a rehearsed product, from the first claim until the last verdict is stored
+bare       gpujobs.pod.score.Scorer on the same prose in the same batches, in a process of its own
+infinity   the merged encoder and its document head behind Infinity's classify route over HTTP, on the windows of the
+           same prose: in float32, which it takes on CPUs by itself, and in bfloat16
 
 Each keeps to the same two cores and reads the same texts, with new words every round. They take turns; figures are
-medians over the rounds. Before that Infinity's probabilities are held against ours, and of float32 and bfloat16 it gets
-the faster one. Needs a running product: its database and Redis in the environment.
+medians over the rounds. First Infinity's probabilities are held against ours. `times_infinity` is against the faster of
+the two. Needs a running product: its database and Redis in the environment.
 """
 
 import argparse
@@ -20,12 +21,15 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import django
 import redis
+from tokenizers import Tokenizer
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "inkcloak.settings")
 django.setup()
@@ -50,9 +54,9 @@ from gpujobs.pod.windows import cut  # noqa: E402
 
 CORES = 2
 INFINITY_VENV = REPOSITORY / "var" / "infinity-venv"
-DTYPES = ("float32", "bfloat16")
-WARM_UP_SEED, TRIAL_SEED = 1_000, 1_001  # rounds have the seeds 0, 1, 2 …
-WARM_UP_TEXTS, TRIAL_TEXTS, AGREEING_TEXTS = 8, 64, 20
+DTYPES = ("float32", "bfloat16")  # Infinity's own choice on CPUs, and the faster one
+WARM_UP_SEED, AGREEING_SEED = 1_000, 1_001  # rounds have the seeds 0, 1, 2 …
+WARM_UP_TEXTS, AGREEING_TEXTS = 8, 20
 MOST_APART = 0.01  # of Infinity's probabilities and ours
 NEARLY_DONE = 33  # texts: one batch and one text
 SEEN_SECONDS, SEEN_SOON_SECONDS = 1.0, 0.05  # between two looks at the rows, and near the end
@@ -61,6 +65,7 @@ SETTLE_SECONDS = 0.5
 TARGETS = {"product_share_of_bare": 0.9, "times_infinity": 2.0}
 
 Measured = dict[str, float]
+Rounds = dict[str, list[Measured]]  # of each participant, in the order of the rounds
 
 
 class Product:
@@ -137,7 +142,10 @@ class Bare:
         print(self._file, file=self._process.stdin, flush=True)
         return self._line()
 
-    def end(self) -> None:
+    def __enter__(self) -> "Bare":
+        return self
+
+    def __exit__(self, *_error: object) -> None:
         self._process.terminate()
         self._process.wait()
 
@@ -156,7 +164,9 @@ class Windows:
     def __init__(self, model: Path) -> None:
         self._facts = json.loads((model / "manifest.json").read_text(encoding="utf-8"))["engine"]
         self._model = model
-        self._tokenizer = score.load_parts(model, self._facts, CORES)[0]
+        self._tokenizer = Tokenizer.from_file(str(model / self._facts["tokenizer"]))
+        self._tokenizer.no_padding()
+        self._tokenizer.no_truncation()
 
     def of(self, items: Sequence[Text]) -> list[str]:
         """The windows of the first reading, of all texts."""
@@ -169,8 +179,9 @@ class Windows:
         ]
 
     def probabilities(self, items: Sequence[Text]) -> tuple[list[str], list[float]]:
-        """Windows as the scorer reads them, and the sigmoid of what our encoder says of each."""
-        reader = score.Reader(*score.load_parts(self._model, self._facts, CORES), self._facts)
+        """Windows as the scorer reads them, and the sigmoid of what our encoder says of each in fp32."""
+        facts = self._facts | {"kind": "onnxruntime"}
+        reader = score.Reader(*score.load_parts(self._model, facts, CORES), facts)
         inputs, found = [], []
         for item, raw in zip(items, reader.read([(i.prose, i.language) for i in items]), strict=True):
             inputs += [item.prose[window.start : window.end] for window in raw.windows]
@@ -178,52 +189,42 @@ class Windows:
         return inputs, found
 
 
-def apart(ours: Windows, server: Infinity) -> float:
+def apart(ours: Windows, server: Infinity, dtype: str) -> float:
     """The largest difference between Infinity's probabilities and ours, printed. Ends the benchmark over MOST_APART."""
-    inputs, mine = ours.probabilities(texts(AGREEING_TEXTS, TRIAL_SEED))
+    inputs, mine = ours.probabilities(texts(AGREEING_TEXTS, AGREEING_SEED))
     theirs = server.probabilities(inputs)
     found = max(abs(a - b) for a, b in zip(mine, theirs, strict=True))
-    _say(f"  {AGREEING_TEXTS} texts, {len(inputs)} windows: probabilities differ by at most {found:.2g}")
+    _say(f"Infinity, {dtype}: on {len(inputs)} windows of {AGREEING_TEXTS} texts it differs by {found:.2g} at most")
     if found > MOST_APART:
         raise SystemExit("Infinity does not serve the same model")
-    return found
+    return float(f"{found:.2g}")
 
 
-def trial(dtype: str, start: Callable[[str], Infinity], ours: Windows, count: int) -> dict[str, float]:
-    """How fast Infinity is with a number format, and how far from ours."""
-    with start(dtype) as server:
-        processes.keep_to(processes.first_cores(CORES), server.pid)
-        _say(f"Infinity, {dtype}")
-        difference = apart(ours, server)
-        found = server.measured(ours.of(texts(count, TRIAL_SEED)))
-    speed = count / found["seconds"]
-    _say(f"  {count} texts: {speed:.1f} texts/s, {count / found['cpu_seconds']:.1f} a processor second")
-    return {"texts_per_s": round(speed, 2), "apart": float(f"{difference:.2g}")}
-
-
-def rounds(number: int, count: int, ours: Windows, product: Product, bare: Bare, server: Infinity) -> dict[str, Any]:
-    """Every participant on every round's texts, in turns."""
-    measured: dict[str, list[Measured]] = {"product": [], "bare": [], "infinity": []}
+def rounds(number: int, count: int, runners: Mapping[str, Callable[[Sequence[Text]], Measured]]) -> Rounds:
+    """Every participant on every round's texts, in turns; before that a few texts to warm up."""
+    measured: Rounds = {name: [] for name in runners}
+    for run in runners.values():
+        run(texts(WARM_UP_TEXTS, WARM_UP_SEED))
     for seed in range(number):
         items = texts(count, seed)
-        measured["product"].append(product.measured(items))
-        measured["bare"].append(bare.measured(items))
-        measured["infinity"].append(server.measured(ours.of(items)))
+        for name, run in runners.items():
+            measured[name].append(run(items))
         speeds = ", ".join(f"{name} {count / found[-1]['seconds']:.2f}" for name, found in measured.items())
         _say(f"round {seed + 1} of {number}: {speeds} texts/s, load {os.getloadavg()[0]:.1f}")
     return measured
 
 
-def figures(measured: dict[str, list[Measured]], count: int) -> dict[str, float]:
+def figures(measured: Rounds, count: int) -> dict[str, float]:
     """Medians over the rounds, and the two ratios."""
     found: dict[str, float] = {}
     for name, of in measured.items():
         found[f"{name}_texts_per_s"] = round(count / statistics.median(each["seconds"] for each in of), 2)
         found[f"{name}_texts_per_cpu_s"] = round(count / statistics.median(each["cpu_seconds"] for each in of), 2)
         found[f"{name}_peak_mb"] = round(max(each["peak_mb"] for each in of))
-    found["product_share_of_bare"] = round(found["product_texts_per_s"] / found["bare_texts_per_s"], 3)
-    found["times_infinity"] = round(found["product_texts_per_s"] / found["infinity_texts_per_s"], 2)
-    return found
+    mine = found["product_texts_per_s"]
+    found["product_share_of_bare"] = round(mine / found["bare_texts_per_s"], 3)
+    times = {f"times_infinity_{dtype}": round(mine / found[f"infinity_{dtype}_texts_per_s"], 2) for dtype in DTYPES}
+    return found | times | {"times_infinity": min(times.values())}
 
 
 def main() -> None:
@@ -233,47 +234,44 @@ def main() -> None:
     ensure(INFINITY_VENV)
     model = registry.folder_of(registry.resolve().pk)
     ours = Windows(model)
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory() as name, ExitStack() as started:
         scratch = Path(name)
         infinity_folder.write(model, scratch / "inkcloak")
-
-        def start(dtype: str) -> Infinity:
-            return Infinity(INFINITY_VENV, scratch / "inkcloak", dtype, CORES, scratch / "infinity.log")
-
-        tried = {
-            dtype: trial(dtype, start, ours, min(TRIAL_TEXTS, options.texts))
-            for dtype in options.infinity_dtype or DTYPES
+        runners: dict[str, Callable[[Sequence[Text]], Measured]] = {
+            "product": Product(cores).measured,
+            "bare": started.enter_context(Bare(model, scratch)).measured,
         }
-        best = max(tried, key=lambda dtype: tried[dtype]["texts_per_s"])
-        product, bare = Product(cores), Bare(model, scratch)
-        with start(best) as server:
+        differences: dict[str, float] = {}
+        for dtype in DTYPES:
+            server = Infinity(INFINITY_VENV, scratch / "inkcloak", dtype, CORES, scratch / f"{dtype}.log")
+            started.enter_context(server)
             processes.keep_to(cores, server.pid)
-            warm = texts(WARM_UP_TEXTS, WARM_UP_SEED)
-            for each in (product, bare):
-                each.measured(warm)
-            server.measured(ours.of(warm))
-            measured = rounds(options.rounds, options.texts, ours, product, bare, server)
-        bare.end()
+            differences[f"infinity_{dtype}_apart"] = apart(ours, server, dtype)
+            runners[f"infinity_{dtype}"] = partial(_on_windows, ours, server)
+        measured = rounds(options.rounds, options.texts, runners)
     facts = {"texts": options.texts, "rounds": options.rounds, "windows": measured["bare"][0]["windows"]}
-    found = facts | figures(measured, options.texts) | {"infinity_dtype": best, "infinity_tried": tried}
+    found = facts | figures(measured, options.texts) | differences
     _print(measured, options.texts)
     print(json.dumps({"bench": "engine", "figures": found, "targets": TARGETS}))
 
 
-def _print(measured: dict[str, list[Measured]], count: int) -> None:
-    print(f"  {'':10}{'texts/s, lowest .. highest':>28}{'a processor second':>20}{'peak MB':>9}")
+def _on_windows(ours: Windows, server: Infinity, items: Sequence[Text]) -> Measured:
+    return server.measured(ours.of(items))
+
+
+def _print(measured: Rounds, count: int) -> None:
+    print(f"  {'':18}{'texts/s, lowest .. highest':>28}{'a processor second':>20}{'peak MB':>9}")
     for name, of in measured.items():
         speeds = sorted(count / each["seconds"] for each in of)
         middle = count / statistics.median(each["cpu_seconds"] for each in of)
         span = f"{speeds[0]:.2f} .. {speeds[-1]:.2f}"
-        print(f"  {name:10}{span:>28}{middle:>20.2f}{max(each['peak_mb'] for each in of):>9.0f}")
+        print(f"  {name:18}{span:>28}{middle:>20.2f}{max(each['peak_mb'] for each in of):>9.0f}")
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--texts", type=int, default=240)
+    parser.add_argument("--texts", type=int, default=200)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--infinity-dtype", choices=DTYPES, action="append", help="instead of the faster of both")
     return parser.parse_args()
 
 
