@@ -92,6 +92,7 @@ def _around(submission: Submission, balance: Balance | None) -> dict[str, Any]:
         "pinned": submission.pinned,
         "store": submission.store,
         "metadata": submission.metadata,
+        "file_name": submission.file_name or None,
         "usage": usage(**_words(submission.reservation), balance=balance),
     }
 

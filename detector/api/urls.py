@@ -2,13 +2,14 @@
 
 from django.urls import path
 
-from detector.api import batches, catalogue, views, webhooks
+from detector.api import batches, catalogue, files, views, webhooks
 from detector.api.waiting import patient
 
 app_name = "detector_api"
 urlpatterns = [
     path("detections", patient(views.Detections), name="detections"),
     path("detections/batch", batches.CreateBatch.as_view(), name="create_batch"),
+    path("detections/files", files.CreateFromFiles.as_view(), name="create_from_files"),
     path("detections/<str:detection_id>", patient(views.Detection), name="detection"),
     path("detections/<str:detection_id>/rerun", patient(views.Rerun), name="rerun"),
     path("batches/<str:batch_id>", batches.ReadBatch.as_view(), name="batch"),

@@ -167,6 +167,7 @@ def _rerun(request: Request, before: Submission, nonce: uuid.UUID | None) -> uui
             max_fpr=before.verdict.max_fpr,
             metadata=before.metadata,
             api_key=key_of(request),
+            file_name=before.file_name,
         ),
     )
     return submission.pk

@@ -80,8 +80,8 @@ def _again(request: HttpRequest, submission_id: uuid.UUID) -> Submission | HttpR
         source=Submission.Source.PAGE,
         now=timezone.now(),
         nonce=nonce_of(request),
-        max_fpr=before.max_fpr,
         recheck_of=before,
+        asked=intake.Asked(max_fpr=before.max_fpr, file_name=before.file_name),
     )
 
 
