@@ -5,10 +5,8 @@ from collections.abc import Iterator
 
 import factories
 import pytest
-import webhook_receiver
 from django.test import Client
 from django.utils import timezone
-from webhook_receiver import Receiver, Says
 from webhook_rows import Clock, deliver
 
 from billing import keys
@@ -17,6 +15,8 @@ from billing.models import Scope, User
 from detector import retention
 from detector.models import WebhookDelivery, WebhookEndpoint
 from inkcloak.client.webhooks import verify
+from tests.loopback import webhook_receiver
+from tests.loopback.webhook_receiver import Receiver, Says
 
 pytestmark = pytest.mark.django_db
 

@@ -13,11 +13,9 @@ from urllib.parse import urlsplit, urlunsplit
 import factories
 import pytest
 import redis
-import webhook_receiver
 import webhook_rows
 from django.db import connection
 from factories import NOW
-from webhook_receiver import Receiver, Says
 from webhook_rows import Clock, a_message, deliver, fresh
 
 from billing.models import User
@@ -26,6 +24,8 @@ from detector.models import WebhookDelivery, WebhookEndpoint
 from detector.webhook_endpoints import Secret
 from detector.webhook_sending import Outcome, Wire
 from inkcloak.client.webhooks import WebhookError, verify
+from tests.loopback import webhook_receiver
+from tests.loopback.webhook_receiver import Receiver, Says
 
 pytestmark = pytest.mark.django_db
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import webhook_receiver
-from webhook_receiver import Receiver, Says
 
 from detector.webhook_sending import Message, Outcome, Wire, send_all
+from tests.loopback import webhook_receiver
+from tests.loopback.webhook_receiver import Receiver, Says
 
 BODY = b'{"type":"webhook.test"}'
 NAME = "hooks.example.com"

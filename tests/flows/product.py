@@ -67,6 +67,7 @@ class Product:
             "INKCLOAK_IGNORE_DEV_ENV": "1",
             "VISITOR_CHECKS_PER_DAY": "10000",
             "POSTS_PER_MINUTE": "10000",
+            "WEBHOOK_ALLOWED_HOSTS": "127.0.0.1",
             "LOG_LEVEL": "INFO",
         }
         with self.output_file.open("wb") as output:
