@@ -8,6 +8,7 @@ from django.db import DataError, IntegrityError, transaction
 from django.db.models import F
 
 from billing import ledger, quota
+from billing.models import IdempotentCall
 from detector import batches, verdicts, wakeups, webhooks
 from detector.models import Submission, Verdict
 from gpujobs import backends, scoring
@@ -138,6 +139,8 @@ def give_up(submission: Submission, code: str, *, now: datetime) -> None:
         if submission.reservation is not None:
             quota.release(submission.reservation)
         _forget_text([submission])
+        # Whoever sends the same request again means another try, not the same failure.
+        IdempotentCall.objects.filter(resource=f"check:{submission.pk}").delete()
         ledger.note(submission.account, submission.pk, ledger.Kind.FAILED)
         webhooks.detections_finished([submission.pk], now=now)
     wakeups.announce(submission.pk)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from django.core.paginator import Page, Paginator
 from django.db.models import Q, QuerySet
+from django.utils.translation import gettext as _
 
 from billing.accounts import Owner
 from detector.models import Submission
@@ -51,5 +52,7 @@ def title(submission: Submission) -> str:
     """The name of its file, or the beginning of the text on one line: a name for it in lists."""
     if submission.file_name:
         return submission.file_name
+    if not submission.text:
+        return _("A text that was not stored")
     line = " ".join(submission.text[: TITLE_CHARACTERS * 2].split())
     return line if len(line) <= TITLE_CHARACTERS else line[: TITLE_CHARACTERS - 1].rstrip() + "…"

@@ -20,6 +20,7 @@ from billing.quota import Balance
 from detector import intake
 from detector.models import Submission, Verdict
 from gpujobs.models import ModelVersion
+from inkcloak import problem_codes
 from inkcloak.api import Refused
 from inkcloak.errors import Invalid
 
@@ -84,46 +85,9 @@ FIXTURES: tuple[Fixture, ...] = (
     Fixture("check_failed", status=Submission.Status.FAILED, failure="deadline"),
 )
 BY_NAME = {fixture.name: fixture for fixture in FIXTURES}
-# Every error that a create can meet: (status, seconds to wait).
-ERRORS: dict[str, tuple[int, int | None]] = {
-    "bad_request": (400, None),
-    "invalid": (400, None),
-    "malformed_json": (400, None),
-    "not_an_object": (400, None),
-    "duplicate_name": (400, None),
-    "too_deep": (400, None),
-    "not_a_number": (400, None),
-    "bad_encoding": (400, None),
-    "key_in_body": (400, None),
-    "key_in_address": (400, None),
-    "empty": (400, None),
-    "too_long": (400, None),
-    "unknown_max_fpr": (400, None),
-    "unknown_model": (400, None),
-    "model_not_callable": (400, None),
-    "bad_idempotency_key": (400, None),
-    "missing_key": (401, None),
-    "wrong_scheme": (401, None),
-    "malformed_key": (401, None),
-    "unknown_key": (401, None),
-    "revoked_key": (401, None),
-    "expired_key": (401, None),
-    "missing_scope": (403, None),
-    "wrong_environment": (403, None),
-    "not_found": (404, None),
-    "method_not_allowed": (405, None),
-    "idempotency_in_flight": (409, 1),
-    "not_finished": (409, None),
-    "text_not_stored": (409, None),
-    "too_large": (413, None),
-    "unsupported_media_type": (415, None),
-    "idempotency_mismatch": (422, None),
-    "rate_limited": (429, 30),
-    "words_used": (429, 3600),
-    "internal": (500, None),
-    "no_model": (503, None),
-    "restarting": (503, 5),
-}
+# Every error that the API has; seconds to wait, where one has any.
+ERRORS = {code: status for code, (status, _meaning) in problem_codes.CODES.items() if code not in BY_NAME}
+WAITS = {"rate_limited": 30, "words_used": 3600, "idempotency_in_flight": 1, "restarting": 5}
 
 
 def chosen(text: str) -> Fixture:
@@ -133,8 +97,8 @@ def chosen(text: str) -> Fixture:
     token = TOKEN.search(text)
     name = token[1] if token else DEFAULT
     if name in ERRORS:
-        status, wait = ERRORS[name]
-        raise Refused(status, name, _("This error is made up: the text names it."), retry_after=wait)
+        message = _("This error is made up: the text names it.")
+        raise Refused(ERRORS[name], name, message, retry_after=WAITS.get(name))
     if name not in BY_NAME:
         message = _("There is no test answer of this name. There are: %(names)s")
         raise Invalid("unknown_fixture", message % {"names": ", ".join([*BY_NAME, *ERRORS])})

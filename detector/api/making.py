@@ -10,6 +10,7 @@ from functools import partial
 from http import HTTPStatus
 from typing import Any
 
+from django.db.models import QuerySet
 from django.http import Http404
 from django.urls import reverse
 from django.utils import timezone
@@ -46,10 +47,15 @@ def identifier(written: str) -> uuid.UUID:
 
 def find(owner: accounts.Owner, written: str) -> Submission:
     """One of the account's own checks. Raises Http404 for a stranger's, a deleted one and nonsense, alike."""
-    try:
-        return history.get(owner, identifier(written))
-    except Submission.DoesNotExist:
-        raise Http404 from None
+    found = _rows(owner).filter(pk=identifier(written)).first()
+    if found is None:
+        raise Http404
+    return found
+
+
+def _rows(owner: accounts.Owner) -> "QuerySet[Submission]":
+    """The owner's checks, as one is shown: without its text, and without what its model's folder says of itself."""
+    return history.of(owner).select_related("reservation").defer("text", "model_version__manifest")
 
 
 def asked_for(
@@ -128,7 +134,7 @@ def answer_when_ready(request: Request, reference: Response) -> Response:
 
 def _made(request: Request, owner: accounts.Owner, submission_id: uuid.UUID) -> tuple[Response, bool]:
     """201 with the verdict, 202 while there is none, a problem where it failed; and whether that is the end of it."""
-    submission = history.of(owner).select_related("reservation").filter(pk=submission_id).first()
+    submission = _rows(owner).filter(pk=submission_id).first()
     if submission is None:  # deleted meanwhile
         return problem(request, problems.of_status(HTTPStatus.NOT_FOUND)), True
     if submission.status == Submission.Status.FAILED:
@@ -146,7 +152,7 @@ def _made(request: Request, owner: accounts.Owner, submission_id: uuid.UUID) -> 
 def shown(request: Request, submission_id: uuid.UUID) -> Response:
     """The detection as it stands."""
     owner = owner_of(request)
-    submission = history.of(owner).select_related("reservation").filter(pk=submission_id).first()
+    submission = _rows(owner).filter(pk=submission_id).first()
     if submission is None:  # deleted meanwhile
         return problem(request, problems.of_status(HTTPStatus.NOT_FOUND))
     return Response(presenting.detection(submission, balance_of(owner)))

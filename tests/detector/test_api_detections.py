@@ -83,16 +83,17 @@ def test_a_repeat_costs_nothing_and_says_so(caller: Caller) -> None:
     assert [kind for kind, _words in caller.ledger()] == ["charged", "cached"]
 
 
-def test_a_failed_check_is_a_problem_and_free(caller: Caller) -> None:
-    made = caller.post("/detections", {"text": samples.AI}, **{"Idempotency-Key": "one"}).json()
-    dispatch.sweep(now=factories.NOW + timedelta(days=3650))
-    answer = caller.post("/detections", {"text": samples.AI}, **{"Idempotency-Key": "one"})
-    assert problem(answer) == (503, "check_failed")
-    assert answer["Location"].endswith(made["id"])
+def test_a_failed_check_is_free_and_the_same_request_is_another_try(caller: Caller) -> None:
+    header = {"Idempotency-Key": "one"}
+    made = caller.post("/detections", {"text": samples.AI}, **header).json()
+    dispatch.sweep(now=timezone.now() + timedelta(days=1))
     found = caller.get(f"/detections/{made['id']}").json()
     assert (found["status"], found["failure"], found["verdict"]) == ("failed", "deadline", None)
     assert (found["usage"]["words_charged"], found["usage"]["words_held"], taken()) == (0, 0, (0, 0))
-    assert caller.ledger()[0] == ("failed", 0)
+    assert caller.ledger() == [("failed", 0)]
+    again = caller.post("/detections", {"text": samples.AI}, **header)
+    assert (again.status_code, again.json()["status"]) == (202, "queued")
+    assert again.json()["id"] != made["id"]
 
 
 def test_a_check_that_no_worker_can_score_fails(caller: Caller) -> None:

@@ -15,6 +15,7 @@ from api_calls import V1, Caller
 from asgiref.sync import async_to_sync
 from django.conf import settings
 from django.core.asgi import get_asgi_application
+from django.db import connection
 from django.utils import timezone
 
 from billing.models import User
@@ -24,6 +25,7 @@ from detector.models import Submission
 pytestmark = pytest.mark.django_db(transaction=True)
 
 PATIENCE_SECONDS = 20.0
+MOMENT_SECONDS = 0.3
 
 
 @pytest.fixture
@@ -33,17 +35,25 @@ def caller(alice: User) -> Caller:
 
 
 @pytest.fixture
-def later() -> Iterator[Callable[..., None]]:
-    """later(seconds, work): does it from another thread, as another process would."""
-    timers = []
+def meanwhile() -> Iterator[Callable[..., None]]:
+    """meanwhile(work): does it from another thread as soon as a check is there, as another process would."""
+    threads = []
 
-    def start(seconds: float, work: Callable[[], object]) -> None:
-        timers.append(threading.Timer(seconds, lambda: factories.together(lambda _n: work(), 1)))
-        timers[-1].start()
+    def work_when_there(work: Callable[[], object]) -> None:
+        try:
+            factories.eventually(Submission.objects.exists)
+            time.sleep(MOMENT_SECONDS)  # by then it is waited for, mostly; either way the answer is the same
+            work()
+        finally:
+            connection.close()
+
+    def start(work: Callable[[], object]) -> None:
+        threads.append(threading.Thread(target=work_when_there, args=[work]))
+        threads[-1].start()
 
     yield start
-    for timer in timers:
-        timer.join()
+    for thread in threads:
+        thread.join()
 
 
 def score_all() -> None:
@@ -55,8 +65,8 @@ def timed(call: Callable[[], Any]) -> tuple[Any, float]:
     return call(), time.monotonic() - begin
 
 
-def test_a_create_answers_when_the_verdict_is_there(caller: Caller, later) -> None:
-    later(0.5, score_all)
+def test_a_create_answers_when_the_verdict_is_there(caller: Caller, meanwhile) -> None:
+    meanwhile(score_all)
     answer, seconds = timed(lambda: caller.post("/detections", {"text": samples.AI}, prefer="wait=30"))
     assert (answer.status_code, answer.json()["verdict"]) == (201, "ai")
     assert answer["Preference-Applied"] == "wait=30"
@@ -85,21 +95,21 @@ def test_the_longest_wait_is_a_minute(caller: Caller, monkeypatch: pytest.Monkey
     assert asked == [60, 7, 10]
 
 
-def test_a_reader_may_wait_too(caller: Caller, later) -> None:
+def test_a_reader_may_wait_too(caller: Caller, meanwhile) -> None:
     made = caller.check(samples.AI)
-    later(0.3, score_all)
+    meanwhile(score_all)
     answer = caller.get(f"/detections/{made['id']}", prefer="wait=30")
     assert (answer.status_code, answer.json()["verdict"]) == (200, "ai")
 
 
-def test_who_waits_for_a_check_that_is_deleted_hears_so(caller: Caller, later) -> None:
-    later(0.5, lambda: retention.delete(Submission.objects.get()))
+def test_who_waits_for_a_check_that_is_deleted_hears_so(caller: Caller, meanwhile) -> None:
+    meanwhile(lambda: retention.delete(Submission.objects.get()))
     answer = caller.post("/detections", {"text": samples.AI}, prefer="wait=30")
     assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
 
 
-def test_who_waits_for_a_check_that_fails_hears_so(caller: Caller, later) -> None:
-    later(0.5, lambda: dispatch.sweep(now=timezone.now().replace(year=2050)))
+def test_who_waits_for_a_check_that_fails_hears_so(caller: Caller, meanwhile) -> None:
+    meanwhile(lambda: dispatch.sweep(now=timezone.now().replace(year=2050)))
     answer = caller.post("/detections", {"text": samples.AI}, prefer="wait=30")
     assert (answer.status_code, answer.json()["code"]) == (503, "check_failed")
     assert answer["Content-Type"] == "application/problem+json"
@@ -180,7 +190,7 @@ def test_a_client_that_hangs_up_leaves_nothing_behind(caller: Caller) -> None:
     assert Submission.objects.get().status == "queued"  # what was accepted is still done
 
 
-def test_many_wait_in_one_process_and_it_still_answers(caller: Caller, settings: Any, later) -> None:
+def test_many_wait_in_one_process_and_it_still_answers(caller: Caller, settings: Any) -> None:
     settings.API_REQUESTS_PER_MINUTE = settings.FREE_WORDS_PER_MONTH = 10**6
     count = 25  # two hundred, and a server: flows/test_api.py
 
