@@ -27,9 +27,7 @@ def named(name: str, *, now: datetime) -> ModelVersion:
     if version is None:
         raise Invalid("unknown_model", _("There is no model version of that name: GET /api/v1/models lists them."))
     if not tiers_of(version.pk, now=now):
-        message = _(
-            "That model version is no longer callable: its files are gone. GET /api/v1/models lists the others."
-        )
+        message = _("That model version can't be called any more: GET /api/v1/models lists those that can.")
         raise Invalid("model_not_callable", message)
     return version
 

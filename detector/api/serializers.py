@@ -122,9 +122,8 @@ class Metadata(serializers.Field[Any, Any, Any, Any]):
 
     default_error_messages = {
         "invalid": _("This must be an object of strings."),
-        "names": _("There may be at most %(names)d names, each of 1 to %(characters)d characters.")
-        % {"names": MAX_METADATA_NAMES, "characters": MAX_METADATA_NAME_CHARACTERS},
-        "too_long": _("As JSON this may have at most %(bytes)d bytes.") % {"bytes": MAX_METADATA_BYTES},
+        "names": _("There may be at most {names} names, each of 1 to {characters} characters."),
+        "too_long": _("As JSON this may have at most {bytes} bytes."),
         "characters": _("NUL and lone surrogates can't be stored."),
     }
 
@@ -133,11 +132,11 @@ class Metadata(serializers.Field[Any, Any, Any, Any]):
             self.fail("invalid")
         longest = max(map(len, data), default=1)
         if len(data) > MAX_METADATA_NAMES or longest > MAX_METADATA_NAME_CHARACTERS or "" in data:
-            self.fail("names")
+            self.fail("names", names=MAX_METADATA_NAMES, characters=MAX_METADATA_NAME_CHARACTERS)
         if any(UNSTORABLE.search(part) for pair in data.items() for part in pair):
             self.fail("characters")
         if len(json.dumps(data, ensure_ascii=False).encode()) > MAX_METADATA_BYTES:
-            self.fail("too_long")
+            self.fail("too_long", bytes=MAX_METADATA_BYTES)
         return data
 
     def to_representation(self, value: Any) -> Any:
@@ -186,14 +185,14 @@ class Texts(serializers.Field[Any, Any, Any, Any]):
 
     default_error_messages = {
         "invalid": _("This must be an array of objects, each as POST /detections takes it."),
-        "count": _("There must be 1 to %(limit)d texts.") % {"limit": MAX_BATCH_TEXTS},
+        "count": _("There must be 1 to {limit} texts."),
     }
 
     def to_internal_value(self, data: Any) -> list[Any]:
         if not isinstance(data, list):
             self.fail("invalid")
         if not 1 <= len(data) <= MAX_BATCH_TEXTS:
-            self.fail("count")
+            self.fail("count", limit=MAX_BATCH_TEXTS)
         return data
 
     def to_representation(self, value: Any) -> Any:

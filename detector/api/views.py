@@ -149,9 +149,7 @@ def _rerun(request: Request, before: Submission, nonce: uuid.UUID | None) -> uui
         raise Refused(409, "text_not_stored", _("The text of this check was not stored, so it can't be checked again."))
     version = before.verdict.model_version
     if not pinning.tiers_of(version.pk, now=now):
-        message = _(
-            "The model version of this check can't be called any more: GET /api/v1/models lists those that can."
-        )
+        message = _("That model version can't be called any more: GET /api/v1/models lists those that can.")
         raise Refused(409, "model_not_callable", message)
     submission = intake.accept(
         owner=owner_of(request),
