@@ -1,6 +1,10 @@
-"""What a log is spared: beat says each tick, every few seconds, that it sends what the schedule says."""
+"""What a log line says besides its words: which request it belongs to. And what a log is spared: beat's every tick."""
 
 import logging
+from contextvars import ContextVar
+
+# Set by inkcloak.request_ids; asgiref carries it into the threads of synchronous views.
+current_request: ContextVar[str] = ContextVar("current_request", default="")
 
 
 class NotEveryTick(logging.Filter):
@@ -8,3 +12,12 @@ class NotEveryTick(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         return not (record.name == "celery.beat" and str(record.msg).startswith("Scheduler: Sending due task"))
+
+
+class RequestId(logging.Filter):
+    """Adds `request_id`, with a space behind it; empty outside of requests."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        name = current_request.get()
+        record.request_id = f"{name} " if name else ""
+        return True

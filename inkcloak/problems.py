@@ -63,6 +63,9 @@ class Problem:
     retry_after: int | None = None
 
     def body(self, request: HttpRequest) -> dict[str, Any]:
+        return self.named(request_id(request))
+
+    def named(self, request_name: str) -> dict[str, Any]:
         return {
             "type": type_of(self.code),
             "title": HTTPStatus(self.status).phrase,
@@ -70,7 +73,7 @@ class Problem:
             "detail": self.detail,
             "code": self.code,
             "errors": self.errors,
-            "request_id": request_id(request),
+            "request_id": request_name,
         }
 
 
@@ -104,6 +107,11 @@ def response(request: HttpRequest, problem: Problem) -> HttpResponse:
     if problem.retry_after is not None:
         answer["Retry-After"] = str(problem.retry_after)
     return answer
+
+
+def without_request(status: int, detail: str) -> bytes:
+    """The same where no request was made of what came in yet, in English."""
+    return json.dumps(Problem(status, CODES[status], detail).named("")).encode()
 
 
 def is_api(request: HttpRequest) -> bool:

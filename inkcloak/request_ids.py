@@ -15,6 +15,7 @@ from django.http.response import HttpResponseBase
 from django.utils.decorators import sync_and_async_middleware
 
 from inkcloak import problems
+from inkcloak.logs import current_request
 
 HEADER = "X-Request-ID"
 CLIENT_HEADER = "X-Client-Request-ID"
@@ -43,7 +44,9 @@ def request_ids(get_response: Handler) -> Handler:
 
 
 def _name(request: HttpRequest) -> None:
-    request.request_id = f"req_{secrets.token_hex(ID_BYTES)}"  # type: ignore[attr-defined]
+    name = f"req_{secrets.token_hex(ID_BYTES)}"
+    request.request_id = name  # type: ignore[attr-defined]
+    current_request.set(name)
 
 
 def _finish(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:

@@ -20,7 +20,7 @@ DEBUG = env.flag("DEBUG")
 SECRET_KEY = env.text("SECRET_KEY")
 SECRET_KEY_FALLBACKS = env.words("SECRET_KEY_FALLBACKS")
 ALLOWED_HOSTS = env.words("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
-PUBLIC_URL = env.text("PUBLIC_URL", "http://127.0.0.1:8000")
+PUBLIC_URL = env.text("PUBLIC_URL", "http://127.0.0.1:8000").rstrip("/")
 CSRF_TRUSTED_ORIGINS = env.words("CSRF_TRUSTED_ORIGINS")
 # How many proxies of ours stand in front: the client's address is counted from the right (the left is
 # forgeable).
@@ -320,9 +320,14 @@ if not DEBUG:
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
-    "filters": {"not_every_tick": {"()": "inkcloak.logs.NotEveryTick"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["not_every_tick"]}},
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(request_id)s%(message)s"}},
+    "filters": {
+        "not_every_tick": {"()": "inkcloak.logs.NotEveryTick"},
+        "request_id": {"()": "inkcloak.logs.RequestId"},
+    },
+    "handlers": {
+        "console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["not_every_tick", "request_id"]}
+    },
     "root": {
         "handlers": ["console"],
         "level": env.choice("LOG_LEVEL", "INFO", ["DEBUG", "INFO", "WARNING", "ERROR"]),
