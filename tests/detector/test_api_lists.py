@@ -87,11 +87,10 @@ def test_a_page_says_what_the_list_is_for_and_no_more(caller: Caller, champion: 
 
 def test_a_page_takes_as_many_queries_for_a_hundred_rows_as_for_one(caller: Caller, rows) -> None:
     rows(120)
+    caller.get("/detections")  # the first of a minute writes down that the key was used
     counts = set()
     for limit in (1, 100):
-        with CaptureQueriesContext(
-            connection,
-        ) as asked:
+        with CaptureQueriesContext(connection) as asked:
             assert len(caller.get(f"/detections?limit={limit}").json()["items"]) == limit
         counts.add(len(asked))
     assert len(counts) == 1

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import httpx
 import pytest
@@ -58,6 +59,11 @@ def test_page_api_batch_and_command_give_the_same_verdict(
             for number in ("probability", "ai_fraction"):
                 assert found[number] == pytest.approx(command[number], abs=CLOSE)
                 assert found[number] == pytest.approx(getattr(page, number), abs=CLOSE)
+
+
+def finished_batch(api: httpx.Client, number: str) -> dict[str, Any] | None:
+    found: dict[str, Any] = api.get(f"/batches/{number}").json()
+    return found if found["status"] == "finished" else None
 
 
 def test_two_hundred_wait_and_the_process_still_answers(product: Product, headers: dict[str, str]) -> None:
