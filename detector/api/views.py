@@ -15,7 +15,7 @@ from billing.api.base import ApiView, key_of, owner_of
 from billing.models import Scope
 from billing.permissions import HasScope
 from detector import history, intake, pinning, presenting, retention
-from detector.api import answers, made_up, making, waiting
+from detector.api import answers, fixtures, made_up, making, waiting
 from detector.api.serializers import DetectionRequest
 from detector.models import Submission
 from inkcloak.api import Refused
@@ -23,6 +23,13 @@ from inkcloak.cursors import CursorPages
 
 READ = HasScope.of(Scope.CHECKS_READ)
 WRITE = HasScope.of(Scope.CHECKS_WRITE)
+CREATE = (
+    "Answers 201 with the verdict, or 202 with `Location` when it is not there within the time of `Prefer: wait=N` (10 "
+    "seconds unless named). A text with too little evidence gets the verdict `insufficient`; that, a repeat of the "
+    "account's own text and a failed check cost nothing.\n\nA test key gets made-up answers at no cost: a text that "
+    f"contains `inkcloak-test:NAME` the one of that name ({', '.join(fixtures.BY_NAME)}, or any error's code), any "
+    f"other text `{fixtures.DEFAULT}`."
+)
 
 
 class ByMethod(ApiView):
@@ -56,6 +63,7 @@ class Detections(ByMethod):
     @extend_schema(
         operation_id="create_detection",
         summary="Check one text",
+        description=CREATE,
         parameters=[answers.PREFER, answers.IDEMPOTENCY_KEY],
         request=DetectionRequest,
         responses=answers.ok(answers.Quote)
