@@ -46,6 +46,8 @@ def staff_only(view: View) -> View:
     @wraps(view)
     def guarded(request: HttpRequest) -> HttpResponse:
         if not request.user.is_authenticated:
+            if request.headers.get("HX-Request"):  # signed out meanwhile: loading the page again leads to the login
+                return HttpResponse(headers={"HX-Refresh": "true"})
             return redirect_to_login(request.get_full_path())
         if not request.user.is_staff:
             raise PermissionDenied

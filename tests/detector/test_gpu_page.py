@@ -87,6 +87,11 @@ def test_it_is_for_staff_alone(
     assert staff.post(address).status_code == 405
 
 
+def test_a_page_left_open_after_signing_out_leads_to_the_login(client: Client) -> None:
+    answer = client.get("/staff/gpu/figures", headers={"hx-request": "true"})
+    assert (answer.status_code, answer["HX-Refresh"], answer.content) == (200, "true", b"")
+
+
 def test_staff_find_it(staff: Client, client_of: Callable[[User], Client], alice: User) -> None:
     assert pages.elements(staff.get("/"), "a", href="/staff/gpu/")
     assert not pages.elements(client_of(alice).get("/"), "a", href="/staff/gpu/")
