@@ -145,8 +145,8 @@ def _drawing(
     bars = [_bar(place, value(slot), highest, written) for place, slot in enumerate(slots)]
     return Drawing(
         name=name,
-        about=about % {"name": name, "highest": written(highest), "last": written(last)},
-        highest=written(highest),
+        about=about % {"name": name, "highest": written(highest or None), "last": written(last)},
+        highest=written(highest or None),
         bars=tuple(bar for bar in bars if bar.height),
         width=len(slots) * BAR_WIDTH,
         start=slots[0].start,
