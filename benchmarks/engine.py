@@ -77,11 +77,13 @@ class Product:
         self._redis = redis.Redis.from_url(settings.REDIS_URL)
 
     def measured(self, items: Sequence[Text]) -> Measured:
-        """Seconds from the first claim until the last verdict is seen, processor seconds of the score worker."""
-        cpu = processes.cpu_seconds(self.pid)
+        """Seconds from the first claim until the last verdict is seen, processor seconds of the score worker and of
+        everything that was started with it (web, PostgreSQL, Redis …)."""
         submissions = self._queue(items)
+        cpu = self._cpu_seconds()
+        wakeups.queue_has_work()
         end = self._wait(submissions)
-        spent = processes.cpu_seconds(self.pid) - cpu
+        spent = self._cpu_seconds() - cpu
         begin = submissions.aggregate(first=Min("dispatched_at"))["first"]
         done = submissions.filter(status=Submission.Status.DONE, run__isnull=False, verdict__isnull=False).count()
         assert done == len(items), f"{len(items) - done} texts have no verdict from a run"
@@ -90,7 +92,7 @@ class Product:
         return {"seconds": seconds, "cpu_seconds": spent, "peak_mb": processes.peak_mb(self.pid)}
 
     def _queue(self, items: Sequence[Text]) -> Any:
-        """All rows at once, and one wake-up: a worker that began with the first would wait for the second."""
+        """All rows at once, and nobody woken yet: a worker that began with the first would wait for the second."""
         owner = accounts.Owner(account=accounts.internal_account())
         now = timezone.now()
         with transaction.atomic():
@@ -106,7 +108,6 @@ class Product:
                 for item in items
             ]
             connection.run_on_commit = []
-        wakeups.queue_has_work()
         return Submission.objects.filter(pk__in=made)
 
     def _wait(self, submissions: Any) -> Any:
@@ -118,6 +119,10 @@ class Product:
                 raise SystemExit(f"{left} texts still wait after {PATIENCE_SECONDS:g} seconds")
             time.sleep(SEEN_SECONDS if left > NEARLY_DONE else SEEN_SOON_SECONDS)
         return timezone.now()
+
+    @staticmethod
+    def _cpu_seconds() -> float:
+        return processes.cpu_seconds_below(os.getppid(), without=os.getpid())
 
     def _settle(self) -> None:
         """Until no wake-up is left that would disturb whoever is measured next."""
@@ -201,7 +206,8 @@ def apart(ours: Windows, server: Infinity, dtype: str) -> float:
 
 
 def rounds(number: int, count: int, runners: Mapping[str, Callable[[Sequence[Text]], Measured]]) -> Rounds:
-    """Every participant on every round's texts, in turns; before that a few texts to warm up."""
+    """Every participant on every round's texts, in turns; before that a few texts to warm up. Printed: texts/s, and in
+    brackets texts a processor second."""
     measured: Rounds = {name: [] for name in runners}
     for run in runners.values():
         run(texts(WARM_UP_TEXTS, WARM_UP_SEED))
@@ -209,8 +215,9 @@ def rounds(number: int, count: int, runners: Mapping[str, Callable[[Sequence[Tex
         items = texts(count, seed)
         for name, run in runners.items():
             measured[name].append(run(items))
-        speeds = ", ".join(f"{name} {count / found[-1]['seconds']:.2f}" for name, found in measured.items())
-        _say(f"round {seed + 1} of {number}: {speeds} texts/s, load {os.getloadavg()[0]:.1f}")
+        last = {name: found[-1] for name, found in measured.items()}
+        speeds = (f"{name} {count / m['seconds']:.2f} ({count / m['cpu_seconds']:.2f})" for name, m in last.items())
+        _say(f"round {seed + 1} of {number}: {', '.join(speeds)}, load {os.getloadavg()[0]:.1f}")
     return measured
 
 

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 PROC = Path("/proc")
@@ -14,9 +15,28 @@ def peak_mb(pid: int | str = "self") -> float:
 
 
 def cpu_seconds(pid: int) -> float:
-    """Processor time of all its threads since its start."""
-    fields = (PROC / str(pid) / "stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")  # utime, stime: fields 14 and 15 in all
+    """Processor time of all its threads since its start, with that of children which have ended."""
+    return sum(map(int, _stat(pid)[11:15])) / os.sysconf("SC_CLK_TCK")  # utime, stime, cutime, cstime: from field 14
+
+
+def cpu_seconds_below(root: int, *, without: int) -> float:
+    """Processor time of everything that descends from `root`, but for one child and what descends from it."""
+    children: dict[int, list[int]] = {}
+    for folder in _folders():
+        with suppress(OSError):
+            children.setdefault(int(_stat(int(folder.name))[1]), []).append(int(folder.name))
+    total, left = 0.0, [pid for pid in children.get(root, []) if pid != without]
+    while left:
+        pid = left.pop()
+        left += children.get(pid, [])
+        with suppress(OSError):
+            total += cpu_seconds(pid)
+    return total
+
+
+def _stat(pid: int) -> list[str]:
+    """The fields of /proc/PID/stat from the third on: the second, a name, may hold anything."""
+    return (PROC / str(pid) / "stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()
 
 
 def keep_to(cores: set[int], pid: int) -> None:
