@@ -102,6 +102,7 @@ FILES: dict[str, tuple[int, str | Promise]] = {
     "file_size": (400, _("The file is larger than one file may be.")),
     "file_too_heavy": (400, _("Reading the file takes more memory than a file may.")),
     "file_too_slow": (400, _("Reading the file takes longer than a file may.")),
+    "upload_too_slow": (400, _("Reading the files before this one took all the time that one request has.")),
     "zip_members": (400, _("The file packs more parts than a file may.")),
     "zip_size": (400, _("Unpacked, the file is larger than a file may be.")),
     "zip_ratio": (400, _("The file is packed so tightly that it looks like a bomb.")),

@@ -42,7 +42,9 @@ def limit() -> None:
         (resource.RLIMIT_NOFILE, 64),
         (resource.RLIMIT_NPROC, 0),
     ):
-        resource.setrlimit(what, (amount, amount))
+        hard = resource.getrlimit(what)[1]
+        least = amount if hard == resource.RLIM_INFINITY else min(amount, hard)
+        resource.setrlimit(what, (least, least))
     logging.disable(logging.CRITICAL)  # parsers quote what they stumble over
     sys.addaudithook(_guard)
 

@@ -30,6 +30,7 @@ _BY_HTML = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([A-Za-z0-9_:.\
 _HTML_HEAD_BYTES = 2048
 _SURE_MESS = 0.001  # a difference in charset-normalizer's "chaos" that says nothing
 _MAX_CONTROLS = 0.02  # share of characters
+_MAX_NULS = 0.01  # a few are a slip of some program; where every second one is, it is UTF-16
 _LINE_ENDS = re.compile(r"\r\n?")
 _PLAIN_CONTROLS = "\t\n\r\f\v\x1a"
 
@@ -51,7 +52,7 @@ def _decode(data: bytes, *, html: bool) -> tuple[str, str]:
             text = data.decode(codec)
         except (UnicodeDecodeError, LookupError):
             continue
-        if "\x00" not in text:
+        if text.count("\x00") <= _MAX_NULS * len(text):
             return text, ""
     return _guess(data)
 

@@ -16,7 +16,8 @@ MAX_NESTING = 2_000  # elements inside each other: browsers stop at 512
 
 MEMORY_BYTES = 640 * 1024 * 1024  # address space of the child
 CPU_SECONDS = 20
-WALL_SECONDS = 30.0
+WALL_SECONDS = 30.0  # of one file
+UPLOAD_SECONDS = 60.0  # of all files of one request: a hundred of the worst kind hold nobody's processor for long
 MAX_ANSWER_BYTES = 4 * MAX_FILE_BYTES  # of JSON
 CHILDREN_AT_ONCE = 4  # of one web process
 WAIT_FOR_A_CHILD_SECONDS = 20.0

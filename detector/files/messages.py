@@ -23,6 +23,9 @@ MESSAGES: dict[str, Promise] = {
     "file_size": _("The file is larger than %(limit)d MB, which is the limit for one file."),
     "file_too_heavy": _("Reading this file takes more memory than a file may. Save it in a simpler form, or as text."),
     "file_too_slow": _("Reading this file takes longer than a file may. Save it in a simpler form, or as text."),
+    "upload_too_slow": _(
+        "Reading the files before this one took the %(limit)d seconds that one upload has. Send fewer."
+    ),
     "too_long": _("The file has more than %(limit)d characters of text, which is the limit for one check."),
     "zip_members": _("The file packs more than %(limit)d parts, which is the limit."),
     "zip_size": _("Unpacked, the file has more than %(limit)d MB, which is the limit."),

@@ -3,9 +3,11 @@
 Nothing is stored or logged here: bytes come in, texts go out.
 """
 
+import time
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from django.core.files.uploadedfile import UploadedFile
@@ -13,7 +15,15 @@ from django.utils.translation import gettext_lazy as _
 
 from detector import intake
 from detector.files import messages, names, runner
-from detector.files.limits import CHILDREN_AT_ONCE, MAX_FILE_BYTES, MAX_FILES, MAX_UPLOAD_BYTES, Refused
+from detector.files.limits import (
+    CHILDREN_AT_ONCE,
+    MAX_FILE_BYTES,
+    MAX_FILES,
+    MAX_UPLOAD_BYTES,
+    UPLOAD_SECONDS,
+    WALL_SECONDS,
+    Refused,
+)
 from inkcloak.errors import DomainError, Invalid, Unavailable
 
 BUSY_SECONDS = 10
@@ -76,15 +86,19 @@ def too_large() -> Invalid:
 
 def read_all(uploads: Sequence[Upload]) -> list[File]:
     """Every file, in its order; a few at a time."""
+    run = partial(_run, deadline=time.monotonic() + UPLOAD_SECONDS)
     with ThreadPoolExecutor(CHILDREN_AT_ONCE, thread_name_prefix="files") as pool:
-        outcomes = list(pool.map(_run, uploads))
+        outcomes = list(pool.map(run, uploads))
     # Here, not in the pool: its threads don't know the reader's language.
     return [_file(upload, outcome) for upload, outcome in zip(uploads, outcomes, strict=True)]
 
 
-def _run(upload: Upload) -> dict[str, Any] | Exception:
+def _run(upload: Upload, *, deadline: float) -> dict[str, Any] | Exception:
+    seconds = min(WALL_SECONDS, deadline - time.monotonic())
+    if seconds <= 0:
+        return Refused("upload_too_slow", limit=int(UPLOAD_SECONDS))
     try:
-        return runner.run(upload.data, names.extension(upload.name), intake.MAX_CHARACTERS)
+        return runner.run(upload.data, names.extension(upload.name), intake.MAX_CHARACTERS, seconds=seconds)
     except (Refused, runner.Busy, OSError) as error:
         return error
 
