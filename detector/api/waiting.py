@@ -4,17 +4,23 @@ REST framework's views are synchronous. `patient` lets one run for as long as it
 loop, then lets it read the row again: two short steps in a thread, and between them nothing but a subscription. (adrf
 would make the whole view a coroutine, serializers and permissions with it, for this one pause.)
 
+Only some take their steps at the same moment; the others queue in the event loop. A burst of hundreds would otherwise
+queue for the few connections of the database instead, and be refused when those are not free within seconds.
+
 A client that hangs up cancels the coroutine, and with it the subscription. What it had accepted stays accepted.
 """
 
+import asyncio
 import re
 import uuid
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from functools import partial, update_wrapper
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from asgiref.sync import markcoroutinefunction, sync_to_async
+from django.db import connection
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from rest_framework.request import Request
@@ -26,7 +32,9 @@ from detector import wakeups
 MAX_WAIT_SECONDS = 60
 CREATE_WAIT_SECONDS = 10  # where a create says nothing
 RETRY_SECONDS = 2  # when to ask again for what is not ready
+SEATS = 8  # steps at the same moment in one process: half its connections, more than its processors can serve
 
+_seats_of: "WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore]" = WeakKeyDictionary()
 _WAIT = re.compile(r"wait\s*=\s*\"?(\d{1,6})\"?", re.IGNORECASE)
 
 
@@ -65,14 +73,32 @@ class Patient:
         return self._answer(request, *args, **kwargs)
 
     async def _answer(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        response: HttpResponseBase = await sync_to_async(self.view)(request, *args, **kwargs)
+        async with _seats():
+            response: HttpResponseBase = await sync_to_async(self.view)(request, *args, **kwargs)
+            await sync_to_async(_give_connection_back)()
         pending: Pending | None = getattr(response, "pending", None)
         if pending is None or not isinstance(response, Response):
             return response
         if pending.seconds:
             await wakeups.wait_until_finished(pending.submission_id, seconds=pending.seconds)
-            await sync_to_async(partial(_renew, response, pending))()
+            async with _seats():
+                await sync_to_async(partial(_renew, response, pending))()
+                await sync_to_async(_give_connection_back)()
         return response
+
+
+def _seats() -> asyncio.Semaphore:
+    """Of this event loop: a server has one, tests have many."""
+    loop = asyncio.get_running_loop()
+    if loop not in _seats_of:
+        _seats_of[loop] = asyncio.Semaphore(SEATS)
+    return _seats_of[loop]
+
+
+def _give_connection_back() -> None:
+    """Otherwise it would be held until the request ends, which is after the wait."""
+    if not connection.in_atomic_block:
+        connection.close()
 
 
 def _renew(response: Response, pending: Pending) -> None:
