@@ -29,6 +29,7 @@ TARGETS = {3: 256, 1: 85}  # workers -> texts a second: 95 % of what their forwa
 RUNS_PER_WORKER = 2
 WORKER_CONCURRENCY = 16  # well above the jobs that a worker holds: a full one sleeps for a second
 INTERVAL_SECONDS = 0.35  # between two pasted texts
+FEWEST_PASTED = 20  # for a p95
 MARGIN_SECONDS = 5.0  # by which the bulk job beside them outlasts them
 PASTED_TARGET_MS = round((timed_worker.TOGETHER_SECONDS + 0.150) * 1000)  # p95: a batch, and 150 ms
 READY_SECONDS, LONGEST_SECONDS = 60.0, 200.0  # of the workers' start; of one bulk job
@@ -150,8 +151,10 @@ def report(outcomes: Mapping[int, Outcome], naive: float) -> None:
     print(json.dumps({"bench": "dispatch", "figures": figures, "targets": targets}))
 
 
-def milliseconds(seconds: Sequence[float]) -> dict[str, int]:
-    """p50 and p95."""
+def milliseconds(seconds: Sequence[float]) -> dict[str, int | None]:
+    """p50 and p95; None of too few, as where other work slows this machine down."""
+    if len(seconds) < FEWEST_PASTED:
+        return {"p50": None, "p95": None}
     cuts = statistics.quantiles(seconds, n=20, method="inclusive")
     return {"p50": round(statistics.median(seconds) * 1000), "p95": round(cuts[-1] * 1000)}
 
