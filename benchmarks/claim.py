@@ -26,11 +26,13 @@ def measure(stand: Stand, versions: int, options: argparse.Namespace) -> dict[st
 
     queues = [Queue("few", FEW_ROWS), Queue("many", options.rows)]
     for queue in queues:
+        stand.go_on()
         with stand.console.step(f"Queueing {queue.rows:,} texts for {versions} model version{'s'[: versions > 1]}"):
             queue.fill(versions)
     for number in range(options.rounds):
         for queue in queues if number % 2 else reversed(queues):
             queue.claim(CLAIMS)
+            stand.go_on()
     few, many = (statistics.median(queue.times) * 1000 for queue in queues)
     return {
         "few_ms": round(few, 2),

@@ -102,6 +102,11 @@ class Stand:
         if not self._supervisor.wait_until(true, seconds):
             raise DevstackError(f"{what}: not within {seconds:.0f} s")
 
+    def go_on(self) -> None:
+        """Between two long steps that look after nothing. Raises Stopped after a Ctrl-C."""
+        if self._supervisor.stop_asked:
+            raise Stopped
+
     def pids(self) -> dict[str, int]:
         """Of the programs that run."""
         return {name: child.pid for name, child in self._supervisor.children.items() if child.pid is not None}
