@@ -59,6 +59,7 @@ def test_it_sweeps_twice() -> None:
 
 
 def test_every_scheduled_task_exists_and_expires_before_the_next() -> None:
+    app.loader.import_default_modules()  # as a worker does: the tasks of every app
     for entry in app.conf.beat_schedule.values():
         assert entry["task"] in app.tasks
         assert entry["options"]["expires"] <= entry["schedule"]
