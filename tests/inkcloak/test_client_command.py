@@ -23,7 +23,7 @@ from billing.accounts import account_of
 from billing.models import Scope, User
 from detector.views import story
 from inkcloak.client import printing, reports
-from inkcloak.client.cli import main
+from inkcloak.client.cli import Exit, app, main
 
 SEED = reports.new_seed()
 REPORT = {"issued_at": "2026-06-15T12:00:00+00:00", "verdict": "ai", "probability": 0.98, "title": "\x1b[2J"}
@@ -105,7 +105,7 @@ def test_many_texts_get_a_line_each(run: Run) -> None:
     ended = run("check", ".")
     assert ended.status == 0
     _heading, *lines = [line.split("  ") for line in ended.out.splitlines()]
-    assert [line[-1] for line in lines] == ["a.txt", "b.txt", "c.txt", "d.txt"]
+    assert [line[-1].strip() for line in lines] == ["a.txt", "b.txt", "c.txt", "d.txt"]
     said = [line[0] for line in lines]
     assert said == [
         "Likely AI-written",
@@ -173,7 +173,7 @@ def test_what_cannot_be_read_takes_nothing_with_it(run: Run, monkeypatch: pytest
     assert "a.txt" in ended.out
     assert "b.txt: can't be read: Permission denied" in ended.err
     assert "c.pdf: " in ended.err
-    assert "(file_not_as_named, request req_" in ended.err
+    assert "(file_type, request req_" in ended.err
 
 
 @pytest.mark.usefixtures("service")
@@ -228,11 +228,20 @@ def test_the_words_are_those_of_the_pages() -> None:
 def test_a_reader_that_goes_away_is_no_finding(service: str) -> None:
     for n in range(40):
         Path(f"{n}.txt").write_text("inkcloak-test:ai")
-    code = "import sys; from inkcloak.client.cli import main; sys.exit(main(['check', '--json', '.']))"
+    code = "import sys; from inkcloak.client.cli import Exit, app, main; sys.exit(main(['check', '--json', '.']))"
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         assert process.stdout is not None
         process.stdout.close()
         assert process.wait(60) == 141
+
+
+def test_the_page_about_it_names_every_option_and_every_end() -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "client.md").read_text(encoding="utf-8")
+    options = [
+        option.opts[0] for command in app.commands.values() for option in command.params if option.opts[0][0] == "-"
+    ]
+    assert [name for name in (*options, *(f"inkcloak {name}" for name in app.commands)) if name not in page] == []
+    assert [end for end in Exit if str(int(end)) not in page[page.index("| exit status") :]] == []
 
 
 # --- login, usage --------------------------------------------------------------------------------------------
