@@ -34,6 +34,7 @@ from inkcloak.errors import DomainError, Invalid, Unavailable
 MAX_PAGE_CHARACTERS = 5_000_000  # of all texts of one upload: they travel to the browser and back
 BULK_FROM_TEXTS = 6  # a class waits behind people who look at one text
 SEE_OTHER = 303
+LONG_COLUMNS = ("text", "verdict__segments", "verdict__left_out", "verdict__cleaned", "model_version__manifest")
 VISITORS = uuid.UUID("5d0c8a0e-3c0b-4a53-9a3e-0c6f2b6f7f51")  # namespace of visitors known by their first form
 
 
@@ -107,7 +108,7 @@ def show(request: HttpRequest, nonce: uuid.UUID) -> HttpResponse:
     """The checks of one upload, in the order of the files; of a stranger's there are none."""
     places = {_number(nonce, place): place for place in range(MAX_PAGE_TEXTS)}
     mine = history.of(accounts.reader_of(request)).filter(nonce__in=places)
-    rows = sorted(mine.defer("text", "verdict__segments"), key=lambda row: places[row.nonce or nonce])
+    rows = sorted(mine.defer(*LONG_COLUMNS), key=lambda row: places[row.nonce or nonce])
     if not rows:
         return errors.not_found(request)
     context = {

@@ -36,8 +36,8 @@ def test_a_reason_is_in_the_language_of_whoever_asks() -> None:
 
 
 def test_what_the_database_cannot_store_is_replaced() -> None:
-    [file] = reading.read_all([Upload("a.txt", b"good text \x00 and more of it" * 9)])
-    assert file.texts[0].text == "good text \x01 and more of it" * 9
+    [file] = reading.read_all([Upload("a.txt", f"{samples.HUMAN}\x00{samples.AI}".encode())])
+    assert file.texts[0].text == f"{samples.HUMAN}\x01{samples.AI}"
 
 
 def test_all_files_together_have_a_limited_time(monkeypatch: pytest.MonkeyPatch) -> None:
