@@ -40,39 +40,41 @@ class StrictSerializer(serializers.Serializer[Any]):
         return {name: value for name, value in found.items() if value is not None}  # null is the default
 
 
-@extend_schema_field({"type": "string", "minLength": 1, "maxLength": intake.MAX_CHARACTERS, "pattern": r"\S"})
-class Text(serializers.CharField):
-    """Exactly as it was sent; NUL and lone surrogates are intake's to replace, one for one."""
+class Exact(serializers.CharField):
+    """A string as it was sent. Blank ones meet the same rules as others, and the schema need not allow them apart."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(trim_whitespace=False, allow_blank=True, **options)
-        self.validators = []  # the framework's own refuse NUL
+        super().__init__(trim_whitespace=False, **options)
 
     def to_internal_value(self, data: Any) -> str:
         if not isinstance(data, str):
             self.fail("invalid")
         return data
 
+    def run_validation(self, data: Any = empty) -> Any:
+        return serializers.Field.run_validation(self, data)  # past the framework's own look at blank strings
 
-class Word(serializers.CharField):
+
+@extend_schema_field({"type": "string", "minLength": 1, "maxLength": intake.MAX_CHARACTERS, "pattern": r"\S"})
+class Text(Exact):
+    """Of a check; NUL and lone surrogates are intake's to replace, one for one."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.validators = []  # the framework's own refuse NUL
+
+
+class Word(Exact):
     """A short string, matched as a whole by `pattern`."""
 
     default_error_messages = {"pattern": _("This is no valid value.")}
     pattern: "re.Pattern[str]"
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(trim_whitespace=False, allow_blank=True, **options)
-
     def to_internal_value(self, data: Any) -> str:
-        if not isinstance(data, str):
-            self.fail("invalid")
-        if not self.pattern.fullmatch(data):
+        word = super().to_internal_value(data)
+        if not self.pattern.fullmatch(word):
             self.fail("pattern")
-        return data
-
-    def run_validation(self, data: Any = empty) -> Any:
-        """Past the framework's own look at blank strings: those are no valid value either."""
-        return serializers.Field.run_validation(self, data)
+        return word
 
 
 @extend_schema_field({"type": "string", "pattern": f"^{LANGUAGE.pattern}$"})
