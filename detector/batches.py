@@ -3,7 +3,7 @@
 import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.db import transaction
 from django.db.models import Count, Q
@@ -12,6 +12,8 @@ from billing.models import Account
 from detector import webhooks
 from detector.models import Batch, Submission
 
+LONGEST_MAKING = timedelta(minutes=10)  # that a request takes to hand in its texts
+REPAIRED_AT_ONCE = 50
 IN_FLIGHT = (Submission.Status.QUEUED, Submission.Status.SCORING)
 
 
@@ -67,6 +69,16 @@ def look(batch_ids: Iterable[uuid.UUID | None], *, now: datetime) -> list[uuid.U
                 ended.append(batch_id)
                 webhooks.batches_finished([batch_id], now=now)
     return ended
+
+
+def repair(*, now: datetime) -> None:
+    """Ends batches whose process died after the last verdict, or before it had taken all texts: what it never took
+    counts as refused. Twice is harmless.
+    """
+    open_ones = Batch.objects.filter(finished_at__isnull=True).order_by("created_at")
+    for batch in open_ones.filter(refused__isnull=True, created_at__lt=now - LONGEST_MAKING)[:REPAIRED_AT_ONCE]:
+        Batch.objects.filter(pk=batch.pk, refused__isnull=True).update(refused=batch.texts - batch.submissions.count())
+    look(open_ones.filter(refused__isnull=False).values_list("pk", flat=True)[:REPAIRED_AT_ONCE], now=now)
 
 
 def _count(batch: Batch) -> Progress:

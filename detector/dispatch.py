@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
-from detector import batching, collect, pinning, verdicts, wakeups
+from detector import batches, batching, collect, pinning, verdicts, wakeups
 from detector.models import Submission
 from gpujobs import backends, registry, routing, runs, scoring
 from gpujobs.backends import Backend, BackendError, Order
@@ -182,6 +182,7 @@ def sweep(*, now: datetime) -> None:
     for run in runs.unattended(now):
         wakeups.look_after(run.pk, seconds=0)
     _end_overdue(now)
+    batches.repair(now=now)
     _wake_if_waiting()
 
 

@@ -24,4 +24,7 @@ class Batch(models.Model):
     failed = models.PositiveIntegerField(default=0)
 
     class Meta:
-        indexes = [models.Index(fields=["account", "-created_at", "id"], name="batch_history")]
+        indexes = [
+            models.Index(fields=["account", "-created_at", "id"], name="batch_history"),
+            models.Index(fields=["created_at"], condition=models.Q(finished_at__isnull=True), name="batch_open"),
+        ]

@@ -149,6 +149,20 @@ def test_what_a_process_that_died_had_stored_is_not_stored_again(caller: Caller)
     ]
 
 
+def test_the_sweep_ends_what_dead_processes_left_open(caller: Caller) -> None:
+    """One died between the last verdict and the batch's end, one before it had taken all of its texts."""
+    finished, half = sent(caller, texts(2)), sent(caller, texts(3))
+    work()
+    Batch.objects.update(finished_at=None, done=0)
+    Batch.objects.filter(pk=half["id"]).update(refused=None, texts=5)
+    dispatch.sweep(now=timezone.now())
+    assert caller.get(f"/batches/{finished['id']}").json()["status"] == "finished"
+    assert caller.get(f"/batches/{half['id']}").json()["status"] == "running"  # its request may still be at work
+    dispatch.sweep(now=timezone.now() + timedelta(minutes=11))
+    found = caller.get(f"/batches/{half['id']}").json()
+    assert (found["status"], found["done"], found["refused"]) == ("finished", 3, 2)
+
+
 def test_a_dry_run_prices_each_text_and_stores_nothing(caller: Caller) -> None:
     answer = caller.post("/detections/batch", {"texts": [*texts(2), {"text": ""}], "dry_run": True})
     found = answer.json()
