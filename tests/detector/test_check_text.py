@@ -39,6 +39,7 @@ KEYS = {
     "characters",
     "scored_characters",
     "tier",
+    "degraded",
     "model",
     "model_version",
     "normaliser_version",
