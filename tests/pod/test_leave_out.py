@@ -8,7 +8,7 @@ import tiny
 from gpujobs.pod.leave_out import leave_out, measure, units
 from gpujobs.pod.recipe import NgramKnobs
 
-KNOBS = NgramKnobs(10, 12, 1.0)
+KNOBS = NgramKnobs(10, 12, 0.0, 1.0)
 ROWS = tiny.rows(training=360, development=240, report=0)  # three sources, one generator
 
 
