@@ -34,7 +34,7 @@ visitor = factories.visitor()
 found = {
     "accept": timed(lambda: factories.accepted(visitor)),
     "score": timed(lambda: dispatch.next_batch(now=factories.NOW, backend=factories.ScriptedBackend())),
-    "accept another": timed(lambda: factories.accepted(visitor)),
+    "accept another": timed(lambda: factories.accepted(visitor, reuse=False)),
     "sweep": timed(lambda: dispatch.sweep(now=factories.NOW.replace(year=2050))),
 }
 print(json.dumps(found))

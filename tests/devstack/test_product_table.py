@@ -8,7 +8,8 @@ from devstack.checkout import Checkout
 
 def _product(tmp_path):
     stack = programs.product(Checkout.at(tmp_path), host="127.0.0.9")
-    return stack, {program.name: program for program in stack.programs({"PORT": "8123"})}
+    environment = {"PORT": "8123", "RUNPOD_ENDPOINT_ID": "4m7x"}  # with an endpoint it has a worker for the GPU's queue
+    return stack, {program.name: program for program in stack.programs(environment)}
 
 
 def test_every_place_in_the_command_lines_is_filled(tmp_path):
@@ -23,6 +24,11 @@ def test_every_queue_that_a_task_is_sent_to_has_a_worker(tmp_path):
     served = [program.argv[program.argv.index("-Q") + 1] for program in table.values() if "-Q" in program.argv]
     sent_to = {route["queue"] for route in settings.CELERY_TASK_ROUTES.values()} | {settings.CELERY_TASK_DEFAULT_QUEUE}
     assert sorted(served) == sorted(sent_to)
+
+
+def test_without_an_endpoint_nobody_waits_for_a_gpu(tmp_path):
+    stack = programs.product(Checkout.at(tmp_path), host="127.0.0.9")
+    assert [program.name for program in stack.programs({"PORT": "8123"})] == ["web", "score", "steps", "beat"]
 
 
 def test_beat_keeps_its_schedule_in_the_state_folder_and_no_pid_file(tmp_path):
