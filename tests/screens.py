@@ -58,6 +58,8 @@ OPEN_PAGES = {
     "how-it-works": "/how-it-works/",
     "accuracy": "/accuracy/",
     "privacy": "/privacy/",
+    "api": "/api/docs/",
+    "api-errors": "/api/docs/errors",
     "not-found": f"/checks/{uuid.UUID(int=0)}/",
     "history-empty": "/history/",
     "login": "/accounts/login/",
@@ -71,6 +73,7 @@ OPEN_PAGES = {
 ACCOUNT_PAGES = {
     "history": "/history/",
     "history-filtered": "/history/?q=harbour&label=human",
+    "keys": "/keys/",
     "email": "/accounts/email/",
     "password-change": "/accounts/password/change/",
     "two-factor": "/accounts/2fa/",
