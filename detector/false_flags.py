@@ -41,7 +41,7 @@ def card_of(found: Evidence, manifest: dict[str, Any], max_fpr: str) -> dict[str
     """The rate card of a text that is not judged yet; its genre is not known before."""
     if found.reason:
         return None
-    cap = max_fpr or f"{manifest['default_max_fpr']:g}"
+    cap = verdicts.cap_of(manifest, max_fpr)
     return verdicts.rate_card(manifest, language=found.language, words=found.reading.words, cap=cap)
 
 

@@ -11,6 +11,7 @@ from django.conf import settings
 from django.db.models import Q
 from django.db.models.fields.json import KeyTextTransform
 
+from detector import verdicts
 from detector.models import Submission, Verdict
 from gpujobs import registry
 from gpujobs.pod.shared.normalise import NORMALISER_VERSION
@@ -41,7 +42,7 @@ def earlier(asked: Submission, *, now: datetime) -> Submission | None:
         words=asked.words,
         verdict__calibration_version=CALIBRATION,
         verdict__normaliser_version=NORMALISER_VERSION,
-        verdict__max_fpr=asked.max_fpr or f"{asked.model_version.manifest['default_max_fpr']:g}",
+        verdict__max_fpr=verdicts.cap_of(asked.model_version.manifest, asked.max_fpr),
         verdict__probability__isnull=False,
         verdict__created_at__gt=now - timedelta(days=settings.REUSE_DAYS),
     )

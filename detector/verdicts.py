@@ -54,9 +54,14 @@ def caps(manifest: dict[str, Any], language: str | None = None) -> list[str]:
     return sorted({cap for table in tables for cap in table}, key=float)
 
 
+def cap_of(manifest: dict[str, Any], max_fpr: str) -> str:
+    """The policy cap that was asked for, or the model's default, as the manifest's tables spell it."""
+    return max_fpr or f"{manifest['default_max_fpr']:g}"
+
+
 def can_judge(manifest: dict[str, Any], submission: Submission) -> bool:
     """Whether this model has measured thresholds for the submission's language and cap."""
-    cap = submission.max_fpr or f"{manifest['default_max_fpr']:g}"
+    cap = cap_of(manifest, submission.max_fpr)
     return cap in manifest["thresholds"].get(submission.language, {})
 
 
@@ -64,7 +69,7 @@ def judge(
     reading: prose.Reading, answer: TextOut, manifest: dict[str, Any], *, language: str, max_fpr: str = ""
 ) -> Judgement:
     """The verdict on one text. Raises KeyError for a language or cap without measured thresholds."""
-    cap = max_fpr or f"{manifest['default_max_fpr']:g}"
+    cap = cap_of(manifest, max_fpr)
     measured = manifest["thresholds"][language]
     decision = decide(answer.probability, answer.windows, Thresholds.of(measured[cap], reading.words))
     segments = tuple(_segments(reading, answer, decision))
@@ -147,7 +152,7 @@ def record_insufficient(submission: Submission, reading: prose.Reading, reason: 
         reason=reason,
         calibration_version=manifest["calibration_version"],
         normaliser_version=NORMALISER_VERSION,
-        max_fpr=submission.max_fpr or f"{manifest['default_max_fpr']:g}",
+        max_fpr=cap_of(manifest, submission.max_fpr),
         tier=TIER_OF_NO_RUN,
         **_reading_fields(submission, reading, now),
     )

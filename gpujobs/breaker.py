@@ -54,6 +54,12 @@ class Reading:
     until: float
 
 
+def cool_down(opened: int) -> float:
+    """Seconds that nobody asks after that many openings in a row."""
+    first, longest = COOL_DOWN_SECONDS
+    return min(first * 2.0 ** min(opened - 1, 16), longest)
+
+
 class Breaker:
     """One per outside service. now: seconds since the epoch."""
 
@@ -127,8 +133,7 @@ class Breaker:
         if state == "open" or (state == "closed" and failures < FAILURES_IN_A_ROW and not at_once):
             return
         opened = client.hincrby(self._key, "opened", 1)
-        first, longest = COOL_DOWN_SECONDS
-        pause = min(first * 2 ** min(opened - 1, 16), longest)
+        pause = cool_down(opened)
         client.hset(self._key, "until", repr(self._now() + pause))
         client.delete(self._probe)
         log.error("breaker %s: open for %d s after %d failures in a row: %s", self.name, pause, failures, code)

@@ -1,6 +1,5 @@
 """What RunPod says of the endpoint, for pages: asked once for all who look, quickly, and never an exception.
 
-configured()   is there an endpoint at all?
 look()         jobs and workers by state, or the code of why it can't be said
 no_worker()    why no worker comes: the doctor's questions that name a reason
 """
@@ -22,7 +21,7 @@ from gpujobs import checkup
 from gpujobs.backends import BackendError
 from gpujobs.backends.runpod import why_queued
 from gpujobs.backends.runpod_http import Health, RunpodHttp
-from gpujobs.breaker import COOL_DOWN_SECONDS, Reading
+from gpujobs.breaker import Reading, cool_down
 from gpujobs.providers.runpod_rest import UNREACHABLE, RunpodError, RunpodRest
 from gpujobs.routing import CPU, HYBRID
 
@@ -44,10 +43,6 @@ class Look:
     at: datetime
 
 
-def configured() -> bool:
-    return bool(settings.RUNPOD_ENDPOINT_ID and settings.RUNPOD_API_KEY)
-
-
 def look() -> Look:
     """Now, or a few seconds ago."""
     return _for_everybody("health", HEALTH_SECONDS, _ask)
@@ -62,9 +57,7 @@ def opened_at(reading: Reading) -> datetime | None:
     """When a breaker that is not closed was opened last: its cool-down, which doubles each time, before its end."""
     if reading.state == "closed":
         return None
-    first, longest = COOL_DOWN_SECONDS
-    pause = min(first * 2 ** min(max(reading.opened, 1) - 1, 16), longest)
-    return datetime.fromtimestamp(reading.until - pause, UTC)
+    return datetime.fromtimestamp(reading.until - cool_down(max(reading.opened, 1)), UTC)
 
 
 def why_waiting(

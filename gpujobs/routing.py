@@ -82,14 +82,19 @@ def current_policy(now: datetime) -> str:
     return last.policy
 
 
+def configured() -> bool:
+    """Is there an endpoint at all?"""
+    return bool(settings.RUNPOD_ENDPOINT_ID and settings.RUNPOD_API_KEY)
+
+
 def gpu_seconds(since: datetime) -> float:
-    """Rented seconds that runs took since then, as far as the provider has told: start-up and work."""
+    """Seconds of work that the provider has told of runs since then; cold starts and idle tails come on top."""
     used = GpuRun.objects.filter(backend=RunpodBackend.name, created_at__gte=since)
     return (used.aggregate(total=Sum("execution_ms"))["total"] or 0) / 1000
 
 
 def _usable(now: datetime) -> bool:
-    if not (settings.RUNPOD_ENDPOINT_ID and settings.RUNPOD_API_KEY):
+    if not configured():
         return False
     if not Breaker(BREAKER_NAME).lets_in():
         return False

@@ -139,7 +139,7 @@ CELERY_TIMEZONE = "UTC"
 SCORING_POLICY = env.choice("SCORING_POLICY", "cpu", ["cpu", "gpu", "hybrid"])
 GPU_WAKE_SECONDS = env.integer("GPU_WAKE_SECONDS", 30, at_least=0)
 CPU_CHARACTERS_PER_SECOND = env.integer("CPU_CHARACTERS_PER_SECOND", 15_000, at_least=1)
-# Rented seconds of the last 24 hours after which no more batches go to the GPU; 0 = no limit.
+# Seconds of work on the GPU in the last 24 hours after which no more batches go to the GPU; 0 = no limit.
 GPU_SECONDS_PER_DAY = env.integer("GPU_SECONDS_PER_DAY", 0)
 MODEL_DIR = Path(env.text("MODEL_DIR", str(BASE_DIR / "gpujobs" / "pod" / "shipped")))
 # What was measured of each model version: the page about accuracy shows the champion's.

@@ -97,7 +97,7 @@ def _context(now: datetime) -> dict[str, Any]:
         "cold_start": gpu_figures.time(dashboard.COLD_START_MS),
     }
     queued = sum(lane.count for lane in lanes)
-    if not endpoint_health.configured():
+    if not routing.configured():
         return context | {"why": gpu_words.WHY["cpu"] if queued else None}
     return context | {"endpoint": settings.RUNPOD_ENDPOINT_ID} | _endpoint(found, queued, now)
 
