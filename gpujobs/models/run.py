@@ -50,6 +50,10 @@ class GpuRun(models.Model):
     delay_ms = models.PositiveIntegerField(null=True)  # queue and cold start
     worker_id = models.CharField(max_length=100, blank=True)
     handed_in = models.PositiveSmallIntegerField(default=1)  # times; a doubtful hand-over is repeated
+    gpu_type = models.CharField(max_length=60, blank=True)  # as its prices name it; "" on this machine's CPU
+    # Whose texts share the batch: [[account id, customer's batch id or null, characters], ...]. Costs are split by it.
+    shares = models.JSONField(default=list)
+    costed_at = models.DateTimeField(null=True)  # when its cost entries were posted
     created_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True)
 
@@ -66,6 +70,11 @@ class GpuRun(models.Model):
                 name="run_next_look",
             ),
             models.Index(fields=["backend", "-created_at"], name="run_lately"),
+            models.Index(
+                fields=["finished_at"],
+                condition=models.Q(status__in=("succeeded", "failed"), costed_at__isnull=True),
+                name="run_not_costed",
+            ),
         ]
 
 
