@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from gpujobs import registry, routing
 from gpujobs.models import ModelVersion
-from inkcloak.errors import Invalid
+from inkcloak.errors import Conflict, Invalid
 
 TIERS: dict[str, tuple[str, ...]] = {
     routing.CPU: (routing.CPU,),
@@ -22,14 +22,19 @@ TIERS: dict[str, tuple[str, ...]] = {
 
 
 def named(name: str, *, now: datetime) -> ModelVersion:
-    """The version that a caller named. Raises Invalid for one that never was, or that can't be called any more."""
+    """The version that a caller named. Raises Invalid for one that never was, Conflict as check_callable does."""
     version = ModelVersion.objects.filter(pk=name).first()
     if version is None:
         raise Invalid("unknown_model", _("There is no model version of that name: GET /api/v1/models lists them."))
-    if not tiers_of(version.pk, now=now):
-        message = _("That model version can't be called any more: GET /api/v1/models lists those that can.")
-        raise Invalid("model_not_callable", message)
+    check_callable(version.pk, now=now)
     return version
+
+
+def check_callable(version: str, *, now: datetime) -> None:
+    """Raises Conflict for a version that can't be called now: the same request was right before, and may be again."""
+    if not tiers_of(version, now=now):
+        message = _("That model version can't be called any more: GET /api/v1/models lists those that can.")
+        raise Conflict("model_not_callable", message)
 
 
 def tiers_of(version: str, *, now: datetime) -> list[str]:

@@ -20,7 +20,7 @@ from inkcloak.problems import Problem
 
 
 class Refused(exceptions.APIException):
-    """An answer with a status that the four kinds of domain errors don't have: 404, 409, 415, 422.
+    """An answer with a status that domain errors don't have: 404, 415, 422.
 
     retry_after: seconds.
     """

@@ -99,7 +99,7 @@ def reference(request: HttpRequest) -> HttpResponse:
 def errors(request: HttpRequest) -> HttpResponse:
     """`/api/docs/errors`: where `type` of every problem leads to."""
     rows = [
-        {"code": code, "status": status, "also": problem_codes.ALSO.get(code), "meaning": meaning}
+        {"code": code, "status": status, "meaning": meaning}
         for code, (status, meaning) in sorted(problem_codes.CODES.items())
     ]
     return render(request, "api/errors.html", {"rows": rows})

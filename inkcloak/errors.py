@@ -1,4 +1,4 @@
-"""Errors that people may read: a stable code, a message in their language, and one of four kinds.
+"""Errors that people may read: a stable code, a message in their language, and one of five kinds.
 
 Raised by any app, turned into a page by `inkcloak.middleware` and into HTTP by the API's error envelope, so that
 every way in says the same.
@@ -8,9 +8,15 @@ from typing import Literal
 
 from django.utils.functional import Promise
 
-Kind = Literal["invalid", "forbidden", "exhausted", "unavailable"]
+Kind = Literal["invalid", "forbidden", "conflict", "exhausted", "unavailable"]
 
-HTTP_STATUS: dict[Kind, int] = {"invalid": 400, "forbidden": 403, "exhausted": 429, "unavailable": 503}
+HTTP_STATUS: dict[Kind, int] = {
+    "invalid": 400,
+    "forbidden": 403,
+    "conflict": 409,
+    "exhausted": 429,
+    "unavailable": 503,
+}
 
 
 class DomainError(Exception):
@@ -43,6 +49,12 @@ class Forbidden(DomainError):
     """Known, but not allowed."""
 
     kind: Kind = "forbidden"
+
+
+class Conflict(DomainError):
+    """The input is fine and was, or will be, possible: what it speaks of is not in a state for it now."""
+
+    kind: Kind = "conflict"
 
 
 class Exhausted(DomainError):

@@ -77,12 +77,18 @@ CHECKS: dict[str, tuple[int, str | Promise]] = {
         _("The false-positive limit was not measured for this text's language. The answer names those."),
     ),
     "unknown_model": (400, _("There is no such model version: GET /models lists them.")),
-    "model_not_callable": (400, _("The model version exists, but is out of service. A re-run is answered with 409.")),
+    "model_not_callable": (409, _("The model version exists, but is out of service: GET /models lists those in it.")),
     "unknown_fixture": (400, _("A test key's text names a made-up answer that does not exist.")),
     "dry_run_of_one": (400, _("dry_run belongs to the whole batch, not to one of its texts.")),
     "batch_too_long": (400, _("The texts of a batch are longer together than the limit that the answer names.")),
     "not_finished": (409, _("The check has no verdict yet. Ask again soon.")),
-    "text_not_stored": (409, _("The text of this check was not kept (store=false), so it can't be checked again.")),
+    "text_not_stored": (
+        409,
+        _("The text of this check was not kept (store=false): it can be neither checked again nor shown in a report."),
+    ),
+    "no_signing_key": (503, _("This installation has no key to sign reports with yet.")),
+    "too_many_shares": (400, _("The check has as many share links as it may have. Revoke one.")),
+    "bad_lifetime": (400, _("A share link can work for 1, 7, 30 or 90 days.")),
     "check_failed": (503, _("The check ended without a verdict. Nothing was charged; send it again.")),
     "no_model": (503, _("No model is in service at the moment.")),
 }
@@ -118,6 +124,4 @@ FILES: dict[str, tuple[int, str | Promise]] = {
     "csv_column": (400, _("No column of the table is known to hold the texts.")),
     "csv_ragged": (400, _("A row of the table has more columns than the first.")),
 }
-# A code that means the same under a second status.
-ALSO: dict[str, int] = {"model_not_callable": 409}
 CODES: dict[str, tuple[int, str | Promise]] = {**KEYS, **LIMITS, **REQUESTS, **CHECKS, **FILES, **WEBHOOKS}

@@ -90,7 +90,7 @@ def of_status(status: int) -> Problem:
 
 
 def of_error(error: DomainError) -> Problem:
-    """A domain error in this form. Its four kinds have no status for what is too large; HTTP does."""
+    """A domain error in this form. Its kinds have no status for what is too large; HTTP does."""
     status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE if error.code == CODES[413] else error.status
     return Problem(int(status), error.code, str(error.message), retry_after=error.retry_after)
 

@@ -61,7 +61,7 @@ def _rows(owner: accounts.Owner) -> "QuerySet[Submission]":
 def asked_for(
     request: Request, said: Mapping[str, Any], *, known: dict[str, ModelVersion] | None = None
 ) -> intake.Asked:
-    """What the caller said about a text. Raises Invalid for a model version that can't be called.
+    """What the caller said about a text. Raises Invalid or Conflict for a model version that can't be called.
 
     known: versions that were looked up before; filled.
     """

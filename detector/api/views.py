@@ -149,16 +149,14 @@ def _accept(request: Request, said: Mapping[str, Any], nonce: uuid.UUID | None) 
 
 
 def _rerun(request: Request, before: Submission, nonce: uuid.UUID | None) -> uuid.UUID:
-    """Raises Refused (409) where the same text can't be given to the same version any more."""
+    """Raises Refused (409) or Conflict where the same text can't be given to the same version any more."""
     now = timezone.now()
     if before.status != Submission.Status.DONE:
         raise Refused(409, "not_finished", _("This check has no verdict, so there is no version to run it on again."))
     if not before.text:
         raise Refused(409, "text_not_stored", _("The text of this check was not stored, so it can't be checked again."))
     version = before.verdict.model_version
-    if not pinning.tiers_of(version.pk, now=now):
-        message = _("That model version can't be called any more: GET /api/v1/models lists those that can.")
-        raise Refused(409, "model_not_callable", message)
+    pinning.check_callable(version.pk, now=now)
     submission = intake.accept(
         owner=owner_of(request),
         text=before.text,

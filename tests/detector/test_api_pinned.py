@@ -68,7 +68,7 @@ def test_a_named_version_answers_and_no_other(caller: Caller, folder: Any) -> No
 def test_a_version_whose_files_are_gone_is_not_callable(caller: Caller) -> None:
     factories.version(model_version="older-1")
     answer = caller.post("/detections", {"text": samples.AI, "model": "older-1"})
-    assert problem(answer) == (400, "model_not_callable")
+    assert problem(answer) == (409, "model_not_callable")
     assert not Submission.objects.exists()
 
 
