@@ -5,9 +5,9 @@
     revoke()          from the next request on     forget_expired()
 
 The address holds 192 random bits. Stored are their SHA-256, to find the row by, and the same bits encrypted
-(inkcloak.sealing): owners must be able to copy a link again, since nobody knows a link by its number, while a copy of the
-database alone opens none. Visits are not counted: programs that preview links visit too, so the number would mean
-little, and readers would be watched.
+(inkcloak.sealing): owners must be able to copy a link again, since nobody knows a link by its number, while a copy
+of the database alone opens none. Visits are not counted: programs that preview links visit too, so the number would
+mean little, and readers would be watched.
 """
 
 import hashlib
@@ -72,7 +72,7 @@ def of(submission: Submission, *, now: datetime) -> "QuerySet[Share]":
 
 
 def read(token: str, *, now: datetime) -> Share | None:
-    """What the link leads to, with its verdict. Expired, revoked and never made are the same None, by the same query."""
+    """What the link leads to, with its verdict. Expired, revoked and never made are the same None and query."""
     rows = Share.objects.select_related("submission__verdict", "submission__model_version")
     return rows.filter(token_digest=_digest(token), expires_at__gt=now).first()
 

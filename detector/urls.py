@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from detector.views import about, accuracy, check, history, result, runpod_hook, upload
+from detector.views import about, accuracy, check, history, result, runpod_hook, share, upload
 
 app_name = "detector"
 urlpatterns = [
@@ -14,6 +14,9 @@ urlpatterns = [
     path("checks/<uuid:submission_id>/status", result.status, name="status"),
     path("checks/<uuid:submission_id>/delete", result.delete, name="delete"),
     path("checks/<uuid:submission_id>/recheck", result.recheck, name="recheck"),
+    path("checks/<uuid:submission_id>/shares", share.make, name="share"),
+    path("checks/<uuid:submission_id>/shares/<uuid:share_id>/revoke", share.revoke, name="revoke_share"),
+    path("s/<str:token>/", share.show, name="shared"),
     path("history/", history.show, name="history"),
     path("how-it-works/", about.how_it_works, name="how_it_works"),
     path("accuracy/", accuracy.show, name="accuracy"),

@@ -1,4 +1,4 @@
-"""Share: a link under which anybody reads one verdict, until it expires or its row is gone. Revoking deletes the row."""
+"""Share: a link under which anybody reads one verdict, until it expires. Revoking it deletes the row."""
 
 import uuid
 

@@ -8,15 +8,16 @@ from asgiref.sync import sync_to_async
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from billing import accounts
 from billing.throttling import check_burst
-from detector import highlighting, history, intake, retention, wakeups
+from detector import highlighting, history, intake, retention, sharing, wakeups
 from detector.forms import nonce_of
-from detector.models import Submission
+from detector.models import Share, Submission
 from detector.views import errors, story
 from detector.views.check import to_result
 
@@ -106,7 +107,7 @@ def _render(request: HttpRequest, template: str, submission: Submission) -> Http
         "swapped": template.startswith("detector/partials"),
     }
     if submission.status == Submission.Status.DONE:
-        context |= _about(submission)
+        context |= about(submission) | _links(request, submission)
     elif submission.status == Submission.Status.FAILED:
         context["failure"] = story.failure(submission)
     else:
@@ -117,7 +118,8 @@ def _render(request: HttpRequest, template: str, submission: Submission) -> Http
     return response
 
 
-def _about(submission: Submission) -> dict[str, Any]:
+def about(submission: Submission) -> dict[str, Any]:
+    """What the page says of a verdict, to its owner and to whoever has a link."""
     verdict = submission.verdict
     left_out: Counter[str] = Counter()
     for part in verdict.left_out:
@@ -127,4 +129,27 @@ def _about(submission: Submission) -> dict[str, Any]:
         "runs": highlighting.runs(submission.text, verdict.segments, verdict.left_out),
         "left_out": [{"kind": kind, "characters": count} for kind, count in left_out.most_common()],
         "min_words": submission.model_version.manifest["min_words"],
+    }
+
+
+def _links(request: HttpRequest, submission: Submission) -> dict[str, Any]:
+    """What an account may share. A visitor's check lives for a day, and what anybody shows to the world has an owner."""
+    if submission.account_id is None:
+        return {}
+    now = timezone.now()
+    return {
+        "shares": [_link(request, share) for share in sharing.of(submission, now=now)],
+        "share_lifetimes": sharing.LIFETIMES_DAYS,
+        "share_days": sharing.DEFAULT_DAYS,
+        "forgotten_at": sharing.forgotten_at(submission),
+    }
+
+
+def _link(request: HttpRequest, share: Share) -> dict[str, Any]:
+    token = sharing.link_token(share)
+    return {
+        "id": share.pk,
+        "url": token and request.build_absolute_uri(reverse("detector:shared", args=[token])),
+        "with_text": share.with_text,
+        "expires_at": share.expires_at,
     }

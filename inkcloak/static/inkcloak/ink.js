@@ -36,6 +36,20 @@
     });
   }));
 
+  // --- Copying what stands in a field ----------------------------------------------------------------
+  document.addEventListener("click", async (event) => {
+    const button = event.target.closest("[data-copy]");
+    const field = button && document.getElementById(button.dataset.copy);
+    if (!field) return;
+    field.select();
+    try {
+      await navigator.clipboard.writeText(field.value);
+    } catch { return; } // not allowed here: it is selected, to be copied by hand
+    button.textContent = button.dataset.copied;
+    const say = document.getElementById("announce");
+    if (say) say.textContent = button.dataset.copied;
+  });
+
   // --- The box ------------------------------------------------------------------------------------------
   // A word as the product counts it (gpujobs.pod.shared.prose); left-out parts are only known after reading.
   const WORD = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]|[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}]|['\u2019\-.,:/@&](?=[\p{L}\p{N}]))*/gu;
