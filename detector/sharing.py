@@ -51,7 +51,8 @@ def create(
         raise Invalid("bad_lifetime", message % {"days": ", ".join(map(str, LIFETIMES_DAYS))})
     # Locked: two at once count one after the other.
     checked = Submission.objects.select_for_update(of=("self",)).get(pk=submission.pk)
-    if number is not None and (known := checked.shares.filter(pk=number).first()) is not None:
+    known = Share.objects.filter(submission=checked, pk=number).first() if number is not None else None
+    if known is not None:
         return known
     _check(checked, with_text=with_text, now=now)
     token = secrets.token_urlsafe(TOKEN_BYTES)
@@ -102,9 +103,14 @@ def forgotten_at(submission: Submission) -> datetime:
     return submission.accepted_at + timedelta(days=settings.ACCOUNT_RETENTION_DAYS)
 
 
-def _check(submission: Submission, *, with_text: bool, now: datetime) -> None:
+def check_finished(submission: Submission) -> None:
+    """Raises Conflict for a check without a verdict."""
     if submission.status != Submission.Status.DONE:
         raise Conflict("not_finished", _("This check has no verdict that could be shared."))
+
+
+def _check(submission: Submission, *, with_text: bool, now: datetime) -> None:
+    check_finished(submission)
     if with_text and not submission.text:
         raise Conflict("text_not_stored", _("The text of this check was not stored, so it can't be shown."))
     if of(submission, now=now).count() >= MAX_SHARES:

@@ -8,7 +8,7 @@ from celery.signals import worker_ready
 from django.conf import settings
 from django.utils import timezone
 
-from detector import dispatch, retention, webhook_delivery, webhooks
+from detector import dispatch, retention, sharing, webhook_delivery, webhooks
 from gpujobs import backends
 
 SCORE_QUEUE = "score"
@@ -59,6 +59,7 @@ def sweep() -> None:
 
 @shared_task
 def forget() -> None:
-    """Deletes texts and webhook events whose time is over. Twice is harmless: what is gone is gone."""
+    """Deletes texts, links and webhook events whose time is over. Twice is harmless: what is gone is gone."""
     retention.forget_expired(now=timezone.now())
+    sharing.forget_expired(now=timezone.now())
     webhooks.forget_old(now=timezone.now())

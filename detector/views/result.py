@@ -133,7 +133,7 @@ def about(submission: Submission) -> dict[str, Any]:
 
 
 def _links(request: HttpRequest, submission: Submission) -> dict[str, Any]:
-    """What an account may share. A visitor's check lives for a day, and what anybody shows to the world has an owner."""
+    """What an account may share. A visitor's check lives for a day; what is shown to the world has an owner."""
     if submission.account_id is None:
         return {}
     now = timezone.now()

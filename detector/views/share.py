@@ -1,8 +1,8 @@
 """Share links: made and revoked by a check's owner, read by whoever has one.
 
 The public page is the same for everybody who asks: no account, no session, no form. Its address is a secret, so no
-referrer takes it elsewhere, no cache keeps the page, and no search engine lists it. That is why the language is changed by
-a link here: forms of a page without referrer come from nowhere, and are refused as forged.
+referrer takes it elsewhere, no cache keeps the page, and no search engine lists it. That is why the language is changed
+by a link here: forms of a page without referrer come from nowhere, and are refused as forged.
 """
 
 import uuid
@@ -40,10 +40,12 @@ def kept_quiet(view: View) -> View:
     @wraps(view)
     def quietly(request: HttpRequest, token: str) -> HttpResponse:
         named = request.GET.get(LANGUAGE_PARAMETER, "")
-        language = named if named in dict(settings.LANGUAGES) else translation.get_language()
+        language = named if named in dict(settings.LANGUAGES) else translation.get_language() or settings.LANGUAGE_CODE
         with translation.override(language):
             response = view(request, token)
-            response.headers |= HEADERS | {"Content-Language": translation.get_language()}
+        for name, value in HEADERS.items():
+            response[name] = value
+        response["Content-Language"] = language
         return response
 
     return quietly
@@ -68,6 +70,8 @@ def make(request: HttpRequest, submission_id: uuid.UUID) -> HttpResponse:
         sharing.create(
             submission, now=timezone.now(), days=_days(request), with_text=request.POST.get("with_text") == "1"
         )
+    except Submission.DoesNotExist:  # deleted at this moment
+        return errors.not_found(request)
     except (Invalid, Conflict) as error:
         messages.error(request, str(error.message))
     else:
