@@ -6,7 +6,7 @@ ARGS ?=
 REPORT ?=
 DEVSTACK = $(PYTHON) -m devstack --with-parent
 
-.PHONY: help run run-gpu-demo test stop reset logs manage shell lint format messages screens bench-billing bench-check bench-claim bench-dispatch bench-engine bench-kinds train evaluate
+.PHONY: help run run-gpu-demo test stop reset logs manage shell lint format messages screens bench-api bench-billing bench-check bench-claim bench-dispatch bench-engine bench-kinds train evaluate fuzz-api
 
 help:              ## this list
 	@grep -E '^[a-z-]+: .*##' Makefile | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 24
@@ -47,6 +47,12 @@ messages:          ## collect texts to translate, compile translations (needs GN
 
 screens:           ## a picture of each page, both languages, phone and desktop
 	@$(DEVSTACK) rehearse tests.screens $(ARGS)
+
+fuzz-api:          ## made-up requests to every operation, held against the contract (docs/api-fuzzing.md)
+	@$(DEVSTACK) rehearse tests.fuzz $(ARGS)
+
+bench-api:         ## the API beside a bare view; a key's check; lists of a million; a batch of a thousand texts
+	@$(DEVSTACK) python -m benchmarks.api $(ARGS)
 
 bench-billing:     ## what a day costs, policy by policy: dollars, waits, useful seconds (simulated)
 	@$(DEVSTACK) python -m benchmarks.billing $(ARGS)

@@ -48,7 +48,7 @@ class CursorPages(BasePagination):
         if cursor := request.query_params.get("cursor"):
             rows = rows.filter(_after(rows.model, self.moment, cursor))
         found = list(rows[: size + 1])
-        self.next_cursor = _cursor(found[size - 1], self.moment) if len(found) > size else None
+        self.next_cursor = cursor_of(found[size - 1], self.moment) if len(found) > size else None
         return found[:size]
 
     def get_paginated_response(self, data: Any) -> Response:
@@ -88,7 +88,8 @@ def _size(request: Request) -> int:
     return int(asked)
 
 
-def _cursor(row: Model, moment: str) -> str:
+def cursor_of(row: Model, moment: str) -> str:
+    """Where the page after this row begins."""
     since = (getattr(row, moment) - EPOCH) // timedelta(microseconds=1)
     place = json.dumps([since, str(row.pk)], separators=(",", ":"))
     return base64.urlsafe_b64encode(place.encode()).decode().rstrip("=")
