@@ -11,12 +11,21 @@ from django.views.decorators.http import require_safe
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.generators import SchemaGenerator
 
-from inkcloak import problems
+from inkcloak import docs_examples, docs_schemas, problems
 from inkcloak.cursors import CursorPages
 
 CONTENT_TYPE = "application/vnd.oai.openapi+json"
+FILE_NAME = "inkcloak-openapi.json"
 METHODS = ("get", "post", "put", "patch", "delete")
 API = "/api/v1/"
+TAGS = (
+    {"name": "detections", "description": "A text, or many, or files: checked, read, deleted, checked again."},
+    {"name": "batches", "description": "Texts that came in one request."},
+    {"name": "usage", "description": "Words of the month, requests of the minute, and a line for each check."},
+    {"name": "models", "description": "Model versions that can be called."},
+    {"name": "benchmarks", "description": "What was measured of them."},
+    {"name": "webhooks", "description": "Messages to your server, by Standard Webhooks."},
+)
 # What may happen to any request, and what only to some.
 ALWAYS = (400, 401, 403, 429, 503)
 WITH_ID = (404,)
@@ -66,16 +75,20 @@ class BearerKey(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call
 
 
 def say_what_every_answer_has(result: Any, generator: Any, request: Any, public: bool) -> Any:
-    """Adds to each operation the errors and headers that it has without its view's doing."""
+    """Adds to each operation the errors and headers that it has without its view's doing, and an example body."""
     components = result.setdefault("components", {})
     components.setdefault("schemas", {}).setdefault("Problem", PROBLEM)
     components["headers"] = {
         name: {"description": said, "schema": {"type": "string"}} for name, said in RATE_HEADERS.items()
     }
-    for path, item in result["paths"].items():
-        for method in METHODS:
-            if path.startswith(API) and method in item:
-                _complete(item[method])
+    known = {tag["name"] for tag in TAGS}
+    used: dict[str, None] = {}
+    for path, _method, operation in docs_schemas.operations(result, METHODS):
+        if path.startswith(API):
+            _complete(operation)
+        docs_examples.fill(result, operation)
+        used |= dict.fromkeys(operation.get("tags", ()))
+    result["tags"] = [*TAGS, *({"name": name} for name in used if name not in known)]
     return result
 
 
@@ -95,13 +108,23 @@ def _content() -> tuple[bytes, str]:
 
 @require_safe
 def schema(request: HttpRequest) -> HttpResponse:
-    """For generators of clients, Postman and readers; the same for everybody."""
+    """For generators of clients and readers; the same for everybody."""
+    return _served(request, CONTENT_TYPE, "inline")
+
+
+@require_safe
+def schema_file(request: HttpRequest) -> HttpResponse:
+    """The same to save: Postman and others import it from a file, or from this address as plain JSON."""
+    return _served(request, "application/json", "attachment")
+
+
+def _served(request: HttpRequest, content_type: str, disposition: str) -> HttpResponse:
     content, tag = _content()
     if request.headers.get("If-None-Match") == tag:
         response = HttpResponse(status=304)
     else:
-        response = HttpResponse(content, content_type=CONTENT_TYPE)
-        response["Content-Disposition"] = 'inline; filename="inkcloak-openapi.json"'
+        response = HttpResponse(content, content_type=content_type)
+        response["Content-Disposition"] = f'{disposition}; filename="{FILE_NAME}"'
     response["ETag"] = tag
     response["Cache-Control"] = "public, max-age=300"
     response["Access-Control-Allow-Origin"] = "*"

@@ -10,13 +10,16 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 from drf_spectacular.validation import validate_schema
+from jsonschema import Draft202012Validator
+from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from billing import keys
 from billing.accounts import account_of
 from billing.models import Scope, User
-from inkcloak import docs, openapi
+from inkcloak import docs, docs_examples, docs_schemas, openapi
 
 OPERATIONS = [operation for group in docs.groups(openapi.contract()) for operation in group.operations]
+CODE = re.compile(r"<pre data-(?:run|shows).*?</pre>", re.DOTALL)
 EXAMPLE = re.compile(r'<pre data-example="curl" tabindex="0">(.*?)</pre>', re.DOTALL)
 
 
@@ -33,6 +36,42 @@ def test_the_contract_is_well_formed_and_made_without_a_warning(capsys: pytest.C
     openapi.contract.cache_clear()
     validate_schema(openapi.contract())
     assert "arning" not in capsys.readouterr().err
+
+
+def test_the_contract_is_valid_to_a_library_that_did_not_make_it() -> None:
+    assert [str(error) for error in OpenAPIV31SpecValidator(openapi.contract()).iter_errors()] == []
+
+
+def test_postman_can_import_the_file(client: Client, settings) -> None:
+    """What it makes a collection of: folders from tags, requests from operations, bodies from examples, one key."""
+    answer = client.get("/api/schema.json")
+    assert answer["Content-Disposition"] == 'attachment; filename="inkcloak-openapi.json"'
+    assert answer["Content-Type"] == "application/json"
+    assert answer.content == client.get("/api/schema/?format=json").content
+    contract = json.loads(answer.content)
+    assert contract["servers"] == [{"url": settings.PUBLIC_URL}]
+    tags = [tag["name"] for tag in contract["tags"]]
+    operations = [operation for _path, _method, operation in docs_schemas.operations(contract, openapi.METHODS)]
+    for operation in operations:
+        (tag,) = operation["tags"]
+        assert tag in tags
+        assert operation["security"] == [{"key": []}]
+        body = operation.get("requestBody", {}).get("content", {}).get("application/json")
+        assert body is None or body.keys() & {"example", "examples"}, operation["operationId"]
+    assert len({operation["operationId"] for operation in operations}) == len(operations)
+    assert (
+        '<a href="/api/schema.json" download>'
+        in client.get("/api/docs/", headers={"Accept-Language": "en"}).content.decode()
+    )
+
+
+def test_an_example_body_is_one_that_its_schema_takes() -> None:
+    contract = openapi.contract()
+    for _path, _method, operation in docs_schemas.operations(contract, openapi.METHODS):
+        body = operation.get("requestBody", {}).get("content", {}).get("application/json")
+        if body:
+            schema = {**body["schema"], "components": contract["components"]}
+            Draft202012Validator(schema).validate(docs_examples.body(operation))
 
 
 def test_the_contract_is_not_sent_twice(client: Client) -> None:
@@ -82,6 +121,14 @@ def test_the_page_shows_every_operation(client: Client, db: None, language: str)
     assert "<script" not in page.replace('<script src="/static/', "")
 
 
+def test_the_quickstart_has_the_same_code_in_every_language(client: Client, db: None) -> None:
+    english, spanish = (
+        client.get("/api/docs/quickstart/", headers={"Accept-Language": one}).content.decode() for one in ("en", "es")
+    )
+    assert CODE.findall(english) == CODE.findall(spanish) != []
+    assert '<html lang="es"' in spanish
+
+
 @pytest.mark.parametrize("code", ["not_found", "rate_limited", "words_used", "idempotency_mismatch"])
 def test_the_type_of_a_problem_leads_to_its_line(client: Client, db: None, code: str) -> None:
     assert f'<tr id="{code}">' in client.get("/api/docs/errors").content.decode()
@@ -115,7 +162,7 @@ def call(client: Client, command: str, server: str):
     return client.generic(method, address.removeprefix(server), body or "", content_type=kind, headers=headers)
 
 
-def test_the_examples_work(alice: User, champion: object, client: Client, settings) -> None:
+def test_the_examples_work_for_a_test_key(alice: User, champion: object, client: Client, settings) -> None:
     """Each as it stands on the page, with a test key and ids of nothing."""
     settings.API_REQUESTS_PER_MINUTE = 1000
     issued = keys.issue(account=account_of(alice), name="x", scopes=Scope.values, now=timezone.now(), live=False)
