@@ -94,8 +94,7 @@ class Shares(ByMethod):
     )
     def get(self, request: Request, detection_id: str) -> Response:
         pages = CursorPages()
-        live = making.is_live(request)
-        check = making.find(owner_of(request), detection_id) if live else fixtures.found(detection_id)
+        check, live = _find(request, detection_id), making.is_live(request)
         rows = sharing.of(check, now=timezone.now()) if live else Share.objects.none()
         found = pages.paginate_queryset(rows, request, self) or []
         if not live and check.status == Submission.Status.DONE:
@@ -111,14 +110,13 @@ class Shares(ByMethod):
         responses=answers.ok(SharedLink, 201) | answers.problems(400, 404, 409, 413, 415, 422),
     )
     def post(self, request: Request, detection_id: str) -> Response:
+        check = _find(request, detection_id)  # before the body is read: a stranger hears nothing else
         asked = ShareRequest(data=request.data)
         asked.is_valid(raise_exception=True)
         said = asked.validated_data
         if not making.is_live(request):
-            check = fixtures.found(detection_id)
             sharing.check_finished(check)
             return idempotency.run_once(request, lambda: Response(_made_up(request, check, said), 201), kind="share")
-        check = making.find(owner_of(request), detection_id)
         reference = making.once(request, partial(_make, check, said), kind="share")
         return _answer(request, check, reference)
 
@@ -135,13 +133,8 @@ class OneShare(ByMethod):
         responses={204: None} | answers.problems(404),
     )
     def delete(self, request: Request, detection_id: str, share_id: str) -> Response:
-        number = making.identifier(share_id)
-        if not making.is_live(request):
-            fixtures.found(detection_id)
-            found = number == MADE_UP
-        else:
-            found = sharing.revoke(making.find(owner_of(request), detection_id), number)
-        if not found:
+        check, number = _find(request, detection_id), making.identifier(share_id)
+        if not (sharing.revoke(check, number) if making.is_live(request) else number == MADE_UP):
             raise Http404
         return Response(status=204)
 
@@ -159,6 +152,13 @@ def shown(request: Request, share: Share) -> dict[str, Any]:
         "created_at": share.created_at,
         "expires_at": share.expires_at,
     }
+
+
+def _find(request: Request, detection_id: str) -> Submission:
+    """The account's check, or a made-up one for a test key. Raises Http404."""
+    if not making.is_live(request):
+        return fixtures.found(detection_id)
+    return making.find(owner_of(request), detection_id)
 
 
 def _make(check: Submission, said: dict[str, Any], nonce: uuid.UUID | None) -> uuid.UUID:

@@ -9,13 +9,15 @@ import pytest
 import samples
 from api_calls import Caller, problem
 from django.urls import URLPattern, URLResolver, get_resolver
+from django.utils import timezone
 
 from billing.models import User
-from detector.models import Batch, Submission
+from detector import sharing
+from detector.models import Batch, Share, Submission
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("champion")]
 
-IDS = ("detection_id", "batch_id")
+IDS = ("detection_id", "batch_id", "share_id")
 
 
 @pytest.fixture
@@ -24,7 +26,8 @@ def hers(alice: User) -> dict[str, str]:
     caller = Caller(alice)
     batch = caller.post("/detections/batch", {"texts": [{"text": samples.HUMAN}]}).json()
     done = factories.checked(factories.owner(alice), samples.AI)
-    return {"detection_id": str(done.pk), "batch_id": batch["id"]}
+    share = sharing.create(done, now=timezone.now())
+    return {"detection_id": str(done.pk), "batch_id": batch["id"], "share_id": str(share.pk)}
 
 
 def addresses(resolver: URLResolver, before: str = "") -> Iterator[tuple[str, type]]:
@@ -53,19 +56,21 @@ def test_the_walk_finds_every_address() -> None:
         ("get", "/detections/{detection_id}"),
         ("delete", "/detections/{detection_id}"),
         ("post", "/detections/{detection_id}/rerun"),
+        ("post", "/detections/{detection_id}/shares"),
+        ("delete", "/detections/{detection_id}/shares/{share_id}"),
         ("get", "/batches/{batch_id}"),
     } <= found
 
 
 def test_a_strangers_ids_are_nobodys(hers: dict[str, str], charlie: User, bob: User) -> None:
-    rows = Submission.objects.count(), Batch.objects.count()
+    rows = Submission.objects.count(), Batch.objects.count(), Share.objects.count()
     nobodys = {name: str(uuid.uuid4()) for name in IDS}
     for caller in (Caller(charlie), Caller(bob), Caller(charlie, live=False)):
         for method, path in calls():
             for ids in (hers, nobodys):
                 answer = getattr(caller.client, method)(f"/api/v1{path.format(**ids)}", headers=caller.headers())
                 assert problem(answer) == (404, "not_found"), (method, path)
-    assert (Submission.objects.count(), Batch.objects.count()) == rows
+    assert (Submission.objects.count(), Batch.objects.count(), Share.objects.count()) == rows
 
 
 def test_her_own_test_key_does_not_see_them_either(hers: dict[str, str], alice: User) -> None:
