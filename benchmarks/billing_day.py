@@ -1,194 +1,28 @@
 """One day of arrivals through the product's own routing and batching, on a simulated clock. Needs django.setup().
 
-Decisions are the product's: gpujobs.routing.route, detector.batching.pack, and detector.dispatch's order (the CPU's
-worker is told first and has one batch at a time; the GPU's has RUNS_IN_FLIGHT). Speeds are models:
-CPU_CHARACTERS_PER_SECOND for this machine, billing_endpoint.py for the rented one. Nothing fails here: faults are what
-tests are for.
+The site and the endpoint are the planner's (gpujobs/planning/site.py, endpoint.py); batches are packed as the detector
+packs them. Speeds are models: CPU_CHARACTERS_PER_SECOND for this machine, the founder's times for the rented one.
 """
 
-from collections import Counter, deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from itertools import islice
+from functools import partial
 
-from benchmarks.billing_arrivals import BULK, DAY_SECONDS, INTERACTIVE, Text
-from benchmarks.billing_endpoint import Clock, Endpoint, Limits, windows
+from benchmarks.billing_arrivals import Text
 from detector import batching, dispatch
-from gpujobs import routing, runs
+from gpujobs.planning import site
+from gpujobs.planning.site import NETWORK_SECONDS, Outcome, Packing, Setup, look_after
 
-NETWORK_SECONDS = 0.05  # to the endpoint, and as long back: a warm answer was seen after 0.09 to 0.10 s
+__all__ = ["NETWORK_SECONDS", "PRODUCT", "Outcome", "Setup", "look_after", "play", "together"]
 
-
-@dataclass(frozen=True)
-class Setup:
-    """What the founder sets: .env.example describes each."""
-
-    policy: str
-    wake_seconds: float
-    characters_per_second: float
-    runs_in_flight: int
-    endpoint: Limits = field(default_factory=Limits)
-
-
-@dataclass
-class Outcome:
-    """waits: seconds from arrival to answer, by kind of text.  tiers: answered texts.  The rest is of all workers."""
-
-    waits: dict[str, list[float]] = field(default_factory=dict)
-    tiers: Counter[str] = field(default_factory=Counter)
-    billed_seconds: int = 0
-    useful_seconds: float = 0.0
-    cold_starts: int = 0
-
-    @property
-    def useful_share(self) -> float | None:
-        """Of the billed seconds, how many a forward pass filled; None where nothing was billed."""
-        return self.useful_seconds / self.billed_seconds if self.billed_seconds else None
-
-    @property
-    def answered(self) -> int:
-        return self.tiers.total()
+PRODUCT: Packing[Text] = Packing(
+    cpu=partial(batching.pack, limits=batching.CPU),
+    gpu=partial(batching.pack, limits=batching.GPU),
+    claim_rows=dispatch.CLAIM_ROWS,
+    counted_rows=dispatch.COUNTED_ROWS,
+)
+together = site.together
 
 
 def play(texts: Sequence[Text], setup: Setup) -> Outcome:
-    """The day. Raises AssertionError if a text is lost or answered twice."""
-    clock = Clock()
-    site = Site(clock, setup)
-    for text in texts:
-        clock.at(text.at, lambda each=text: site.arrive(each))  # type: ignore[misc]
-    clock.run()
-    assert site.answered == {text.id for text in texts}, "a text was lost"
-    endpoint, found = site.endpoint, site.outcome
-    endpoint.close(DAY_SECONDS)
-    found.billed_seconds, found.useful_seconds = endpoint.billed_seconds, endpoint.useful_seconds
-    found.cold_starts = endpoint.cold_starts
-    return found
-
-
-def together(outcomes: Sequence[Outcome]) -> Outcome:
-    """All their texts and seconds as one."""
-    whole = Outcome()
-    for outcome in outcomes:
-        for kind, waits in outcome.waits.items():
-            whole.waits.setdefault(kind, []).extend(waits)
-        whole.tiers += outcome.tiers
-        whole.billed_seconds += outcome.billed_seconds
-        whole.useful_seconds += outcome.useful_seconds
-        whole.cold_starts += outcome.cold_starts
-    return whole
-
-
-class Site:
-    """The queue and both dispatchers."""
-
-    def __init__(self, clock: Clock, setup: Setup) -> None:
-        self._clock, self._setup = clock, setup
-        self._lanes: dict[int, deque[Text]] = {INTERACTIVE: deque(), BULK: deque()}
-        self._characters = 0  # of all that waits
-        self._scoring, self._in_flight = False, 0
-        self._answered_at: float | None = None  # by a GPU, the last time
-        self.endpoint = Endpoint(clock, setup.endpoint)
-        self.answered: set[object] = set()
-        self.outcome = Outcome()
-
-    def arrive(self, text: Text) -> None:
-        self._lanes[text.lane].append(text)
-        self._characters += text.characters
-        self._wake()
-
-    def _wake(self) -> None:
-        """detector.wakeups.queue_has_work: both tiers look at the queue."""
-        self._score_here()
-        self._hand_over()
-
-    # --- The policy -----------------------------------------------------------------------------------------------
-
-    def _route(self) -> routing.Route:
-        """gpujobs.routing.now_open with the simulation's queue and the simulation's last answer."""
-        setup = self._setup
-        limit = setup.wake_seconds * setup.characters_per_second
-        many = sum(map(len, self._lanes.values())) >= dispatch.COUNTED_ROWS
-        waiting = limit if many else min(self._characters, limit)
-        return routing.route(
-            setup.policy,
-            routing.Gpu(usable=True, warm=self._warm()),
-            waiting_seconds=waiting / setup.characters_per_second,
-            wake_seconds=setup.wake_seconds,
-        )
-
-    def _warm(self) -> bool:
-        if self._setup.endpoint.workers_min:
-            return True
-        at = self._answered_at
-        return at is not None and self._clock.now - at <= self._setup.endpoint.idle_seconds
-
-    def _claim(self, limits: batching.Limits) -> list[Text]:
-        """detector.dispatch.claim: a batch of the first rows, interactive ones before bulk."""
-        waiting = [text for lane in self._lanes.values() for text in islice(lane, dispatch.CLAIM_ROWS)]
-        batch = batching.pack(waiting[: dispatch.CLAIM_ROWS], limits)
-        for text in batch:
-            taken = self._lanes[text.lane].popleft()
-            assert taken is text, "a batch is the head of one lane"
-            self._characters -= text.characters
-        return batch
-
-    # --- This machine ---------------------------------------------------------------------------------------------
-
-    def _score_here(self) -> None:
-        if self._scoring or not self._anything_waits or not self._route().takes(routing.CPU):
-            return
-        batch = self._claim(batching.CPU)
-        self._scoring = True
-        seconds = sum(text.characters for text in batch) / self._setup.characters_per_second
-        self._clock.at(self._clock.now + seconds, lambda: self._scored(batch))
-
-    def _scored(self, batch: Sequence[Text]) -> None:
-        self._scoring = False
-        self._answer(batch, routing.CPU)
-        self._score_here()
-
-    # --- The rented one -------------------------------------------------------------------------------------------
-
-    def _hand_over(self) -> None:
-        while self._anything_waits and self._in_flight < self._setup.runs_in_flight:
-            if not self._route().takes(routing.GPU):
-                return
-            self._submit(self._claim(batching.GPU))
-
-    def _submit(self, batch: list[Text]) -> None:
-        self._in_flight += 1
-        handed_over = self._clock.now
-        places = sum(windows(text.characters) for text in batch)
-
-        def done() -> None:
-            ended = self._clock.now + NETWORK_SECONDS
-            seen = ended if batch[0].lane == INTERACTIVE else look_after(handed_over, ended)
-            self._clock.at(seen, lambda: self._collected(batch))
-
-        self._clock.at(handed_over + NETWORK_SECONDS, lambda: self.endpoint.submit(places, done))
-
-    def _collected(self, batch: Sequence[Text]) -> None:
-        self._in_flight -= 1
-        self._answered_at = self._clock.now
-        self._answer(batch, routing.GPU)
-        self._wake()
-
-    @property
-    def _anything_waits(self) -> bool:
-        return any(self._lanes.values())
-
-    def _answer(self, batch: Sequence[Text], tier: str) -> None:
-        for text in batch:
-            assert text.id not in self.answered, "a text was answered twice"
-            self.answered.add(text.id)
-            self.outcome.waits.setdefault(text.kind, []).append(self._clock.now - text.at)
-        self.outcome.tiers[tier] += len(batch)
-
-
-def look_after(handed_over: float, ended: float) -> float:
-    """When the site sees that a bulk run has ended: it asks by itself (gpujobs.runs.take_look, unspread), since
-    webhooks are an extra that the founder sets. Interactive runs are waited for."""
-    look = handed_over + runs.FIRST_LOOK_SECONDS
-    while look < ended:
-        look += min(max((look - handed_over) / 4, runs.FIRST_LOOK_SECONDS), runs.LONGEST_LOOK_SECONDS)
-    return look
+    """The day. Raises RuntimeError if a text is lost or answered twice."""
+    return site.play(texts, setup, PRODUCT)

@@ -13,7 +13,7 @@ from tests.loopback.runpod.jobqueue import JobQueue
 from tests.loopback.runpod.launcher import Launcher
 from tests.loopback.runpod.ledger import Ledger, Lifetime
 from tests.loopback.runpod.processes import NoProcess
-from tests.loopback.runpod.scaler import Load, target
+from gpujobs.planning.scaler import Load, target
 from tests.loopback.runpod.settings import EndpointSettings
 from tests.loopback.runpod.workers import Phase, Worker
 

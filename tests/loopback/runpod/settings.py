@@ -11,7 +11,7 @@ from typing import Any
 
 from tests.loopback.runpod import catalog
 from tests.loopback.runpod.problem import Problem, unprocessable
-from tests.loopback.runpod.scaler import QueueDelay, RequestCount, Scaler
+from gpujobs.planning.scaler import QueueDelay, RequestCount, Scaler
 
 CONTAINER = {"image": str, "args": str, "disk": int, "env": dict, "ports": list, "registry": (str, type(None))}
 OWN = {"name": str, "gpu": dict, "workers": dict, "scaling": dict, "timeout": int, "flashboot": str,
