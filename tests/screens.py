@@ -60,6 +60,8 @@ OPEN_PAGES = {
     "privacy": "/privacy/",
     "api": "/api/docs/",
     "api-errors": "/api/docs/errors",
+    "api-quickstart": "/api/docs/quickstart/",
+    "api-changelog": "/api/docs/changelog/",
     "not-found": f"/checks/{uuid.UUID(int=0)}/",
     "history-empty": "/history/",
     "login": "/accounts/login/",
@@ -139,6 +141,8 @@ def shoot(browser: Browser, base: str, out: Path, language: str, width: int) -> 
         camera.take("result", result)
         camera.take("history", "/history/")
         camera.take("accuracy", "/accuracy/")
+        camera.take("api-quickstart", "/api/docs/quickstart/")
+        camera.take("api-changelog", "/api/docs/changelog/")
         _as_staff(camera, email)
         return camera.problems
 
