@@ -37,14 +37,20 @@ def get(owner: Owner | None, submission_id: uuid.UUID) -> Submission:
     return of(owner).select_related("reservation").get(pk=submission_id)
 
 
-def page(owner: Owner | None, filters: Filters, number: object) -> "Page[Submission]":
-    """A page of the owner's history; a wrong page number gives the nearest page."""
-    rows = of(owner).defer("verdict__segments", "verdict__left_out", "verdict__cleaned")
+def matching(owner: Owner | None, filters: Filters) -> "QuerySet[Submission]":
+    """Those of the owner's that the filters leave, newest first."""
+    rows = of(owner)
     if filters.query:
         query = filters.query.replace("\x00", "")
         rows = rows.filter(Q(text__icontains=query) | Q(file_name__icontains=query))
     if filters.label:
         rows = rows.filter(verdict__label=filters.label)
+    return rows
+
+
+def page(owner: Owner | None, filters: Filters, number: object) -> "Page[Submission]":
+    """A page of the owner's history; a wrong page number gives the nearest page."""
+    rows = matching(owner, filters).defer("verdict__segments", "verdict__left_out", "verdict__cleaned")
     return Paginator(rows, PAGE_ROWS).get_page(number)  # type: ignore[arg-type]
 
 

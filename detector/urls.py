@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from detector.views import about, accuracy, check, history, result, runpod_hook, share, upload
+from detector.views import about, accuracy, check, history, reports, result, runpod_hook, share, upload
 
 app_name = "detector"
 urlpatterns = [
@@ -17,7 +17,11 @@ urlpatterns = [
     path("checks/<uuid:submission_id>/shares", share.make, name="share"),
     path("checks/<uuid:submission_id>/shares/<uuid:share_id>/revoke", share.revoke, name="revoke_share"),
     path("s/<str:token>/", share.show, name="shared"),
+    path("checks/<uuid:submission_id>/report.json", reports.signed, name="report"),
+    path("checks/<uuid:submission_id>/report.pdf", reports.pdf, name="report_pdf"),
     path("history/", history.show, name="history"),
+    path("history/export", reports.export, name="export"),
+    path(".well-known/inkcloak-keys.json", reports.keys, name="report_keys"),
     path("how-it-works/", about.how_it_works, name="how_it_works"),
     path("accuracy/", accuracy.show, name="accuracy"),
     path("accuracy/report.json", accuracy.report_json, name="accuracy_report"),

@@ -29,7 +29,7 @@ STOP_SECONDS = 40.0
 LEFTOVER_SECONDS = 15.0
 LOG_LINES = "100"
 # What `make reset` deletes below var/; other folders there (bases, training runs) are not the stack's.
-STATE = ("postgres", "postgres.new", "redis", "runpod", "log", "dev.env", "secret-key")
+STATE = ("postgres", "postgres.new", "redis", "runpod", "log", "dev.env", "secret-key", "report-key")
 STATE_PATTERNS = ("beat-schedule*",)
 
 

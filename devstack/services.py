@@ -20,7 +20,18 @@ from devstack.supervisor import Supervisor
 SERVERS = ("postgres", "redis")  # children that others need until their own end
 READY_SECONDS = 60.0
 # What manage.py needs to know to meet the running stack, besides the addresses.
-SHARED_KEYS = ("DATABASE_URL", "REDIS_URL", "CACHE_URL", "SECRET_KEY", "DEBUG", "ALLOWED_HOSTS", "PUBLIC_URL")
+SHARED_KEYS = (
+    "DATABASE_URL",
+    "REDIS_URL",
+    "CACHE_URL",
+    "SECRET_KEY",
+    "REPORT_SIGNING_KEY",
+    "DEBUG",
+    "ALLOWED_HOSTS",
+    "PUBLIC_URL",
+)
+SECRET_BYTES = 48
+SIGNING_KEY_BYTES = 32  # of Ed25519; inkcloak/client/reports.py reads it as written here, in base64url
 
 
 def person_environment(checkout: Checkout) -> dict[str, str]:
@@ -32,7 +43,9 @@ def development_environment(checkout: Checkout, given: Mapping[str, str], port: 
     """Everything but the servers' addresses; what the person set wins."""
     defaults = {
         "DEBUG": "1",
-        "SECRET_KEY": given.get("SECRET_KEY") or _kept_secret(checkout.var / "secret-key"),
+        "SECRET_KEY": given.get("SECRET_KEY") or _kept_secret(checkout.var / "secret-key", SECRET_BYTES),
+        "REPORT_SIGNING_KEY": given.get("REPORT_SIGNING_KEY")
+        or _kept_secret(checkout.var / "report-key", SIGNING_KEY_BYTES),
         "PORT": str(port),
         "PUBLIC_URL": f"http://127.0.0.1:{port}",
         "ALLOWED_HOSTS": "127.0.0.1,localhost,[::1]",
@@ -48,11 +61,11 @@ def running_environment(checkout: Checkout, given: Mapping[str, str]) -> dict[st
     return known | dict(given) | {key: value for key, value in known.items() if key not in SHARED_KEYS}
 
 
-def _kept_secret(path: Path) -> str:
-    """Made once, so that sessions outlive a restart."""
+def _kept_secret(path: Path, length: int) -> str:
+    """Made once, so that sessions and signatures outlive a restart. length: in bytes."""
     if not path.exists():
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT, stat.S_IRUSR | stat.S_IWUSR), "w") as out:
-            out.write(secrets.token_urlsafe(48))
+            out.write(secrets.token_urlsafe(length))
     return path.read_text().strip()
 
 

@@ -13,6 +13,7 @@ from devstack.services import SERVERS, Services
 from devstack.supervisor import Supervisor
 
 FIXED_SECRET = "only-for-tests-" + "x" * 40
+FIXED_SIGNING_KEY = "b25seS1mb3ItdGVzdHMtMzItYnl0ZXMtb2Yta2V5IS4"  # 32 bytes in base64url
 # Checks that need no database; (what, command of the virtual environment).
 LINTERS: tuple[tuple[str, ...], ...] = (
     ("ruff", "check", "."),
@@ -28,6 +29,7 @@ def test_environment() -> dict[str, str]:
     ours = {
         "DEBUG": "1",
         "SECRET_KEY": FIXED_SECRET,
+        "REPORT_SIGNING_KEY": FIXED_SIGNING_KEY,
         "INKCLOAK_IGNORE_DEV_ENV": "1",
         "PYTHONUNBUFFERED": "1",
         "DATABASE_URL": "",

@@ -7,6 +7,8 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
 
+from inkcloak import report_keys
+
 MIN_SECRET_CHARS = 40
 RUNPOD_ADDRESSES = ("RUNPOD_BASE_URL", "RUNPOD_REST_URL", "RUNPOD_GRAPHQL_URL")
 
@@ -83,6 +85,21 @@ def webhooks_stay_outside(app_configs: Any, **_kwargs: Any) -> list[CheckMessage
         return []
     hint = "It is meant for receivers on a developer's machine. Leave it empty unless you trust every account."
     return [Warning("WEBHOOK_ALLOWED_HOSTS is set, with DEBUG off", hint=hint, id="inkcloak.W001")]
+
+
+@register(Tags.security)
+def reports_are_signed(app_configs: Any, **_kwargs: Any) -> list[CheckMessage]:
+    """Without a key no report can be had; with a broken one each would be an error."""
+    hint = "`python manage.py report_key --new` prints a key, and what to do with the one before it."
+    found: list[CheckMessage] = []
+    if not settings.DEBUG and not settings.REPORT_SIGNING_KEY:
+        found.append(Error("REPORT_SIGNING_KEY is not set", hint=hint, id="inkcloak.E010"))
+    try:
+        report_keys.published()
+    except ValueError as error:  # names the rule, never the value
+        named = "REPORT_SIGNING_KEY or REPORT_OLD_KEYS"
+        found.append(Error(f"{named} can't be used: {error}", hint=hint, id="inkcloak.E011"))
+    return found
 
 
 def _scheme_and_host(address: str) -> tuple[str, str]:

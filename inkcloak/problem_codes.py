@@ -89,6 +89,7 @@ CHECKS: dict[str, tuple[int, str | Promise]] = {
     "no_signing_key": (503, _("This installation has no key to sign reports with yet.")),
     "too_many_shares": (400, _("The check has as many share links as it may have. Revoke one.")),
     "bad_lifetime": (400, _("A share link can work for 1, 7, 30 or 90 days.")),
+    "reports_busy": (503, _("Too many reports are being made at the moment. Try again soon.")),
     "check_failed": (503, _("The check ended without a verdict. Nothing was charged; send it again.")),
     "no_model": (503, _("No model is in service at the moment.")),
 }

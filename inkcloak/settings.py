@@ -196,6 +196,10 @@ API_REQUESTS_PER_MINUTE = env.integer("API_REQUESTS_PER_MINUTE", 60, at_least=1)
 API_ANONYMOUS_REQUESTS_PER_MINUTE = env.integer("API_ANONYMOUS_REQUESTS_PER_MINUTE", 30, at_least=1)
 # Hosts that webhooks may reach by http, at any port and in private networks: a receiver on loopback, in development.
 WEBHOOK_ALLOWED_HOSTS = env.words("WEBHOOK_ALLOWED_HOSTS")
+# Signs reports: 32 bytes in base64url (manage.py report_key --new). Public halves of those before it, each with its
+# last moment: they stay published at /.well-known/inkcloak-keys.json.
+REPORT_SIGNING_KEY = env.text("REPORT_SIGNING_KEY", "")
+REPORT_OLD_KEYS = env.words("REPORT_OLD_KEYS")
 REST_FRAMEWORK: dict[str, Any] = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["billing.authentication.ApiKeyAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["billing.permissions.HasKey"],
