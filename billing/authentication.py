@@ -1,5 +1,8 @@
 """Who is asking, by `Authorization: Bearer ink_live_…`. Nowhere else: addresses end up in logs and histories."""
 
+from collections.abc import Iterable, Mapping
+from typing import Any
+
 from django.contrib.auth.models import AnonymousUser
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
@@ -10,6 +13,7 @@ from rest_framework.request import Request
 from billing import keys
 from billing.models import ApiKey, User
 from inkcloak.errors import Invalid
+from inkcloak.strict_json import KEY_FIELDS
 
 SCHEME = "Bearer"
 # Parameters under which a key would be sent in an address.
@@ -36,6 +40,17 @@ class ApiKeyAuthentication(BaseAuthentication):
 
     def authenticate_header(self, request: Request) -> str:
         return f'{SCHEME} realm="api"'
+
+
+def refuse_key_in_form(fields: Mapping[str, Iterable[Any]]) -> None:
+    """Raises Invalid for a key among a form's fields, by a name meant for one or by its looks. Files are not read."""
+    for name, values in fields.items():
+        if name.lower() in KEY_PARAMETERS | KEY_FIELDS or any(_holds_a_key(value) for value in values):
+            raise Invalid("key_in_body", _("Send the API key in the Authorization header only, never in the body."))
+
+
+def _holds_a_key(value: Any) -> bool:
+    return isinstance(value, str) and keys.FORMAT.search(value) is not None
 
 
 def _refuse_key_in_address(request: Request) -> None:

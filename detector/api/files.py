@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 from django.core.files.uploadedfile import UploadedFile
+from django.http import QueryDict
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
@@ -22,6 +23,7 @@ from rest_framework.response import Response
 
 from billing import idempotency
 from billing.api.base import ApiView, account_of, owner_of
+from billing.authentication import refuse_key_in_form
 from billing.models import Scope
 from billing.permissions import HasScope
 from detector import batches, history, intake, presenting
@@ -88,9 +90,9 @@ def _said(request: Request) -> dict[str, Any]:
     except exceptions.UnsupportedMediaType:
         message = _("Send multipart/form-data with one or more parts named files.")
         raise Refused(415, "unsupported_media_type", message) from None
-    fields = dict(data.lists())  # type: ignore[union-attr]  # of a form, each name has a list
-    if not strict_json.KEY_FIELDS.isdisjoint(map(str.lower, fields)):
-        raise Invalid("key_in_body", _("Send the API key in the Authorization header only, never in the body."))
+    # Of a form, each name has a list; of no body at all, the framework makes a plain dict.
+    fields: dict[str, list[Any]] = dict(data.lists()) if isinstance(data, QueryDict) else {}
+    refuse_key_in_form(fields)
     asked = FilesRequest(data={name: _as_json(name, values) for name, values in fields.items()})
     asked.is_valid(raise_exception=True)
     return dict(asked.validated_data)
