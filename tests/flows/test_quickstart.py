@@ -20,7 +20,7 @@ from product import REPOSITORY, Product, hidden
 EMAIL = "you@example.com"  # the page's
 PASSWORD = "a-harbour-with-9-boats"
 PLACEHOLDER = "ink_live_…"
-BLOCK = re.compile(r'<pre data-(?:run="(\w+)"|shows) tabindex="0">(.*?)</pre>', re.DOTALL)
+BLOCK = re.compile(r'<pre data-(?:run="(\w+)"|shows(?:="json")?) tabindex="0">(.*?)</pre>', re.DOTALL)
 BETWEEN = "\x1e"  # printed after each block
 SCRIPTS = Path(sys.executable).parent
 
