@@ -53,7 +53,8 @@ class Evidence:
 class Asked:
     """What a caller of the API may say about a text; the defaults are what the page means.
 
-    language: the caller's word for it, "" = found out.  pinned: the version that shall answer and no other.
+    language: the caller's word for it, which decides what the text leaves open; "" = none.
+    pinned: the version that shall answer and no other.
     store: False = the text is forgotten when there is a verdict.  metadata: the caller's own, kept and given back.
     file_name: what the text came in, as detector.files.names cleans it.
     """
@@ -203,11 +204,14 @@ def check_limits(text: str) -> None:
 
 
 def evidence(text: str, manifest: dict[str, Any], *, language: str = "") -> Evidence:
-    """Reads the prose out of the text and says whether a verdict can rest on it. language: "" = found out."""
+    """Reads the prose out of the text and says whether a verdict can rest on it.
+
+    language: what somebody says it is in; it only decides what the text leaves open.
+    """
     reading = prose.read(text)
     if reading.words == 0:
         return Evidence(reading, "und", Verdict.Reason.NO_PROSE)
-    language = language or languages.detect(reading.text).language
+    language = languages.settle(reading.text, language).language
     if reading.words < manifest["min_words"]:
         mostly_left_out = sum(part.end - part.start for part in reading.left_out) > len(text) / 2
         reason = Verdict.Reason.NO_PROSE if mostly_left_out else Verdict.Reason.TOO_SHORT

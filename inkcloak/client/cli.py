@@ -105,7 +105,7 @@ def app(context: click.Context, url: str | None) -> None:
     metavar="SHARE",
     help="The share of human texts that may be called AI: 0.005, 0.01 (default) or 0.05.",
 )
-@click.option("--language", metavar="CODE", help="The texts' language, en or es; otherwise it is found out.")
+@click.option("--language", metavar="CODE", help="The texts' language, where they leave it open.")
 @click.option("--model", metavar="VERSION", help="A model version, which then answers and no other.")
 @click.option("--no-store", is_flag=True, help="The service forgets each text as soon as there is a verdict.")
 @click.option(

@@ -194,10 +194,11 @@ def test_a_limit_that_was_not_measured_is_refused_with_those_that_were(caller: C
     assert "0.005, 0.01, 0.05" in answer.json()["detail"]
 
 
-def test_the_callers_word_for_the_language_counts(caller: Caller) -> None:
-    assert caller.check(samples.SPANISH, language="en")["language"] == "en"
-    found = caller.check(samples.HUMAN, language="de")
-    assert (found["verdict"], found["reason"]) == ("insufficient", "unsupported_language")
+def test_the_callers_word_does_not_make_a_text_another_language(caller: Caller) -> None:
+    assert caller.check(samples.SPANISH, language="en")["language"] == "es"
+    assert caller.check(samples.HUMAN, language="de")["language"] == "en"
+    found = caller.check(samples.GERMAN, language="en")
+    assert (found["language"], found["verdict"], found["reason"]) == ("de", "insufficient", "unsupported_language")
 
 
 def test_null_means_the_default(caller: Caller) -> None:

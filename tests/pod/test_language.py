@@ -5,9 +5,10 @@ import sys
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 from text_strategies import hostile_text, unhurried
 
-from gpujobs.pod.shared.language import Guess, detect
+from gpujobs.pod.shared.language import Guess, detect, settle
 
 TEXTS = {
     "en": (
@@ -93,3 +94,35 @@ def test_it_never_fails(text: str) -> None:
 def test_it_loads_no_model_before_the_first_question() -> None:
     code = "import sys, gpujobs.pod.shared.language; sys.exit('py3langid' in sys.modules or 'numpy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+# Names, numbers and words of a trade: any language may hold them.
+TRADE = "kubectl nginx docker postgres redis celery uvicorn gunicorn async await lambda " * 6
+
+
+@pytest.mark.parametrize("said", ["en", "es", "de", "zz"])
+@pytest.mark.parametrize("language", TEXTS)
+def test_what_is_said_of_a_text_does_not_make_it_another_language(language: str, said: str) -> None:
+    assert settle(TEXTS[language], said) == detect(TEXTS[language])
+
+
+def test_what_is_said_decides_where_the_text_leaves_it_open() -> None:
+    assert detect(TRADE).language == "und"
+    assert settle(TRADE, "en").language == "en"
+    assert settle(TRADE.upper(), "en").language == "en"
+
+
+@pytest.mark.parametrize("said", ["", "es", "ja", "zz"])
+def test_it_decides_for_no_language_that_the_text_is_not_in(said: str) -> None:
+    assert settle(TRADE, said).language == "und"
+
+
+@pytest.mark.parametrize("text", ["", "   ", "12345 67890", "🎉" * 100])
+def test_nothing_is_said_of_a_text_without_letters(text: str) -> None:
+    assert settle(text, "en") == Guess("und", 0.0)
+
+
+@unhurried
+@given(hostile_text, st.sampled_from(["en", "es", "", "zz"]))
+def test_it_settles_whatever_comes(text: str, said: str) -> None:
+    assert settle(text, said).language in (detect(text).language, said)
