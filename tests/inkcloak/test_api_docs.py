@@ -154,9 +154,10 @@ def call(client: Client, command: str, server: str):
         if option == "-H":
             name, _colon, said = value.partition(": ")
             headers[name] = said
-        else:
-            assert option == "-d"
+        elif option == "-d":
             body = value
+        else:
+            assert option == "-o"
     assert address.startswith(server)
     kind = headers.pop("Content-Type", "application/octet-stream")
     return client.generic(method, address.removeprefix(server), body or "", content_type=kind, headers=headers)
