@@ -63,6 +63,7 @@ OPEN_PAGES = {
     "api-quickstart": "/api/docs/quickstart/",
     "api-changelog": "/api/docs/changelog/",
     "not-found": f"/checks/{uuid.UUID(int=0)}/",
+    "share-gone": "/s/nothing/",
     "history-empty": "/history/",
     "login": "/accounts/login/",
     "signup": "/accounts/signup/",
@@ -129,6 +130,7 @@ def shoot(browser: Browser, base: str, out: Path, language: str, width: int) -> 
             camera.check(camera.page.input_value("#text"))
             camera.take(f"result-{name}")
         result = camera.page.url
+        _shared(camera)
         for name, text in (("insufficient", SHORT), ("messy", MESSY)):
             camera.check(text)
             camera.take(f"result-{name}")
@@ -145,6 +147,21 @@ def shoot(browser: Browser, base: str, out: Path, language: str, width: int) -> 
         camera.take("api-changelog", "/api/docs/changelog/")
         _as_staff(camera, email)
         return camera.problems
+
+
+def _shared(camera: Camera) -> None:
+    """Two links of the check that is shown: with its text and without."""
+    result = camera.page.url
+    for number, name in enumerate(("shared", "shared-with-text")):
+        camera.page.goto(result)
+        if not number:
+            camera.page.click("#share summary")
+        else:
+            camera.page.check("#share input[name=with_text]")
+        camera.page.click("#share > form:last-of-type button")
+        camera.page.wait_for_selector(f"#share-{number + 1}")
+        camera.take(name, camera.page.input_value("#share-1"))
+    camera.take("result-shares", result)
 
 
 class _context:

@@ -77,6 +77,8 @@ class ReadBatch(ApiView):
     @extend_schema(
         operation_id="get_batch",
         summary="How far a batch is, and its checks",
+        description="`items` holds, in the order of the request, each text's check or the problem that kept it from "
+        "being one. Nothing of a text is in it: ask for each check by its id.",
         parameters=[answers.BATCH_ID],
         responses=answers.ok(answers.Batch) | answers.problems(404),
     )

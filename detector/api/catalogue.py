@@ -54,6 +54,8 @@ class Benchmarks(ApiView):
     @extend_schema(
         operation_id="get_benchmarks",
         summary="What was measured of a model version",
+        description="On texts that it was not trained on: people flagged by mistake first, then how much AI text is "
+        "caught, by language, length, genre and limit. The page of the whole report is `/accuracy/`.",
         parameters=[OpenApiParameter("model_version", str, description="Default: the one in service.")],
         responses=answers.ok(answers.Benchmarks) | answers.problems(404, 503),
     )

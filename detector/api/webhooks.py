@@ -45,6 +45,9 @@ class Webhooks(WebhookView):
     @extend_schema(
         operation_id="list_webhooks",
         summary="The account's webhooks",
+        description="Disabled ones too: `disabled_reason` says whether you did it (`by_owner`), or we, because the "
+        "address answered 410 (`gone`) or nothing arrived there in 45 hours (`failing`). The account's "
+        "owners get an e-mail then.",
         responses=answers.ok(Webhook(many=True)) | answers.problems(400),
     )
     def get(self, request: Request) -> Response:
@@ -55,7 +58,8 @@ class Webhooks(WebhookView):
     @extend_schema(
         operation_id="create_webhook",
         summary="Add a webhook; the answer holds its secret, this once",
-        description=f"An account can have {webhook_endpoints.MAX_ENDPOINTS}.",
+        description="From now on it hears of what it names under `events`; messages are signed with the secret. An "
+        f"account can have {webhook_endpoints.MAX_ENDPOINTS}.",
         request=WebhookRequest,
         responses=answers.ok(WebhookWithSecret, 201) | answers.problems(400, 413, 415),
     )
@@ -71,6 +75,7 @@ class OneWebhook(WebhookView):
     @extend_schema(
         operation_id="get_webhook",
         summary="One webhook",
+        description="Its secret is not in it: that was shown when it was made, and can be changed by `rotate`.",
         parameters=[WEBHOOK_ID],
         responses=answers.ok(Webhook) | answers.problems(404),
     )
@@ -80,6 +85,8 @@ class OneWebhook(WebhookView):
     @extend_schema(
         operation_id="change_webhook",
         summary="Change a webhook; disable or enable it",
+        description="Fields that are left out stay as they are. While it is disabled nothing is sent, nor kept for "
+        "later.",
         parameters=[WEBHOOK_ID],
         request=WebhookChange,
         responses=answers.ok(Webhook) | answers.problems(400, 404, 413, 415),
@@ -92,6 +99,7 @@ class OneWebhook(WebhookView):
     @extend_schema(
         operation_id="delete_webhook",
         summary="Delete a webhook with its log",
+        description="At once. A message that is under way may still arrive.",
         parameters=[WEBHOOK_ID],
         request=None,
         responses={204: None} | answers.problems(404),
@@ -107,6 +115,8 @@ class Rotation(WebhookView):
     @extend_schema(
         operation_id="rotate_webhook_secret",
         summary="Give a webhook a new secret; the old one signs too for a while",
+        description="Until `overlap_hours` are over each message carries a signature of either secret, so that "
+        "receivers can be moved over one by one.",
         parameters=[WEBHOOK_ID],
         request=RotationRequest,
         responses=answers.ok(WebhookWithSecret) | answers.problems(400, 404, 413, 415),
@@ -123,6 +133,8 @@ class TestMessage(WebhookView):
     @extend_schema(
         operation_id="test_webhook",
         summary="Send a message of type webhook.test",
+        description="Whatever the webhook subscribes to. The answer is its line in the log; what became of it stands "
+        "there soon after.",
         parameters=[WEBHOOK_ID],
         request=None,
         responses=answers.ok(Delivery, 202) | answers.problems(400, 404),
@@ -138,6 +150,8 @@ class Deliveries(WebhookView):
     @extend_schema(
         operation_id="list_webhook_deliveries",
         summary="What was sent to a webhook, newest first",
+        description="Kept for 30 days, or until what a message tells of is deleted. Of your answers it knows the "
+        "status, nothing else.",
         parameters=[WEBHOOK_ID],
         responses=answers.ok(Delivery(many=True)) | answers.problems(400, 404),
     )
@@ -154,6 +168,7 @@ class OneDelivery(WebhookView):
     @extend_schema(
         operation_id="get_webhook_delivery",
         summary="One message and how far it came",
+        description="With `payload` as it is sent. `next_attempt_at` is null when nothing follows.",
         parameters=[WEBHOOK_ID, DELIVERY_ID],
         responses=answers.ok(DeliveryWithPayload) | answers.problems(404),
     )
@@ -167,6 +182,8 @@ class Resend(WebhookView):
     @extend_schema(
         operation_id="resend_webhook_delivery",
         summary="Send a message again, under its webhook-id",
+        description="A new line in the log, tried at once and as often as a new message. The receiver can tell by "
+        "`webhook-id` that it knows it.",
         parameters=[WEBHOOK_ID, DELIVERY_ID],
         request=None,
         responses=answers.ok(Delivery, 202) | answers.problems(400, 404),

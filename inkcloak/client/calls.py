@@ -20,7 +20,8 @@ ID = re.compile(r"[0-9A-Fa-f-]{1,36}")
 class Options(TypedDict, total=False):
     """What may be said about a text.
 
-    language: ISO 639-1; decides what the text leaves open.  model: a version of `models()`, which then answers and no other.
+    language: ISO 639-1; decides what the text leaves open.
+    model: a version of `models()`, which then answers and no other.
     max_fpr: the share of human texts that may be called AI (0.005, 0.01, 0.05).
     store: False to have the text forgotten as soon as there is a verdict.  metadata: your own labels, strings.
     """
