@@ -2,7 +2,7 @@
 
 import logging
 import uuid
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import transaction
@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from detector import batches, batching, collect, pinning, verdicts, wakeups
 from detector.models import Submission
-from gpujobs import backends, registry, routing, runs, scoring
+from gpujobs import backends, budget_gate, budgets, registry, routing, runs, scoring
 from gpujobs.backends import Backend, BackendError, Order
 from gpujobs.models import GpuRun
 from gpujobs.pod.contract import ScoreRequest, TextIn
@@ -23,12 +23,14 @@ log = logging.getLogger(__name__)
 
 CLAIM_ROWS = 128  # looked at per batch; more would lock rows that this batch cannot take
 COUNTED_ROWS = 2000  # of the queue, to see how much work waits; so many texts wake a GPU whatever their length
+COUNTED_ACCOUNTS = 1000  # of those that wait, whose own budgets are looked at
 SWEEP_ROWS = 200
 # Beyond RUNS_IN_FLIGHT, for texts that somebody waits for: a bulk job that takes all other places never makes them
 # wait until one of its batches comes back.
 RUNS_KEPT_FREE = 4
 LOCAL = "local"  # the backend of this machine: it has one batch at a time, by itself
 LEAST_SECONDS = 5.0  # that a batch gets, however late its texts are
+HELD_AFTER = timedelta(minutes=15)  # a batch's last deadline: by then its costs are posted, or nobody will
 
 
 def warm_up() -> None:
@@ -48,13 +50,25 @@ def next_batch(*, now: datetime, backend: Backend | None = None) -> bool:
     """
     backend = backend or backends.get(LOCAL)
     route = routing.now_open(now=now, waiting_characters=_waiting_characters)
-    if not route.takes(backend.tier):
+    stand_in = backend.tier == routing.CPU and route.stand_in and budget_gate.per_account()
+    if not route.takes(backend.tier) and not stand_in:
         return False
     busy = 0 if backend.name == LOCAL else runs.in_flight(backend.name)
     full = busy >= settings.RUNS_IN_FLIGHT
     if full and busy >= settings.RUNS_IN_FLIGHT + RUNS_KEPT_FREE:
         return False  # the end of one of them wakes us again
-    claimed = claim(backend=backend.name, tier=backend.tier, now=now, degraded=route.degraded, pasted_only=full)
+    try:
+        claimed = claim(
+            backend=backend.name,
+            tier=backend.tier,
+            now=now,
+            degraded=route.degraded or stand_in,
+            pasted_only=full,
+            stand_in=stand_in,
+        )
+    except DomainError as refusal:  # a budget: somebody else has just taken the last of it, or it can't be read
+        log.warning("no batch for %s: %s", backend.name, refusal.code)
+        return False
     if claimed is None:
         return False
     run, submissions = claimed
@@ -82,6 +96,8 @@ def look_after(run_id: uuid.UUID, *, now: datetime, backend: Backend | None = No
 
 
 def _finished(run: GpuRun) -> None:
+    if run.failure_code in backends.NOT_TRIED:
+        budgets.release(run.pk)
     collect.collect(run, now=timezone.now())
     if run.external_id:  # its place is free
         _wake_if_waiting()
@@ -96,13 +112,22 @@ def _order(submissions: list[Submission], now: datetime) -> Order:
 
 @transaction.atomic
 def claim(
-    *, backend: str, now: datetime, tier: str = routing.CPU, degraded: bool = False, pasted_only: bool = False
+    *,
+    backend: str,
+    now: datetime,
+    tier: str = routing.CPU,
+    degraded: bool = False,
+    pasted_only: bool = False,
+    stand_in: bool = False,
 ) -> tuple[GpuRun, list[Submission]] | None:
     """Takes the next batch of queued rows into a new run; rows that another worker holds are skipped.
 
-    pasted_only: of the interactive lane.
+    pasted_only: of the interactive lane.  stand_in: of accounts whose own budget has no room for the GPU.
+    Raises UsedUp, Unreadable or UnknownPrice where no budget lets a batch of the GPU begin; nothing is taken then.
     """
     queued = _queued().filter(lane=Submission.Lane.INTERACTIVE) if pasted_only else _queued()
+    if backend != LOCAL or stand_in:
+        queued = _within_budgets(queued, now, full=stand_in)
     rows = _for_tier(list(queued.select_for_update(skip_locked=True, of=("self",))[:CLAIM_ROWS]), tier)
     by_id = {row.pk: row for row in rows}
     waiting = [batching.Waiting(row.pk, row.model_version_id, row.characters, row.attempts, row.lane) for row in rows]
@@ -126,7 +151,22 @@ def claim(
         dispatched_at=now,
         attempts=F("attempts") + 1,
     )
+    if backend != LOCAL:  # last, since others wait for the budgets until this is committed
+        expires = max(row.deadline_at for row in chosen) + HELD_AFTER
+        budget_gate.hold(
+            run, account_ids={row.account_id for row in chosen if row.account_id}, now=now, expires=expires
+        )
     return run, chosen
+
+
+def _within_budgets(queued: QuerySet[Submission], now: datetime, *, full: bool) -> QuerySet[Submission]:
+    """Without the texts of accounts whose own budget has no room for another batch; full: these alone."""
+    if not budget_gate.per_account():
+        return queued
+    waiting = Submission.objects.filter(status=Submission.Status.QUEUED, account_id__isnull=False)
+    accounts = set(waiting.order_by().values_list("account_id", flat=True).distinct()[:COUNTED_ACCOUNTS])
+    shut = budget_gate.full_accounts(accounts, now)
+    return queued.filter(account_id__in=shut) if full else queued.exclude(account_id__in=shut)
 
 
 def _queued() -> QuerySet[Submission]:

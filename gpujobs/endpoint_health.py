@@ -66,7 +66,7 @@ def why_waiting(
     """Why texts are not being scored, as a code; empty where nothing waits.
 
     health: None where RunPod can't be asked.  queued: texts in our own queue.  handed_over, places: batches at RunPod,
-    and how many there may be.  spent: the day's budget of rented seconds is used up. The codes are ours (`cpu`,
+    and how many there may be.  spent: no budget lets another batch begin. The codes are ours (`cpu`,
     `breaker_open`, `cannot_ask`, `budget_used`, `places_taken`, `trickle`, `not_handed_over`) or why_queued's.
     """
     waits_there = health is not None and health.jobs.get("inQueue", 0) > 0

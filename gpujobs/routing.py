@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.db.models import Sum
 
+from gpujobs import budget_gate
 from gpujobs.backends.runpod import BREAKER_NAME, RunpodBackend
 from gpujobs.breaker import Breaker
 from gpujobs.models import GpuRun, RoutingChange
@@ -26,8 +26,8 @@ LONGEST_RUN = timedelta(hours=1)  # that a look for warm workers goes back; it k
 
 @dataclass(frozen=True, slots=True)
 class Gpu:
-    """usable: an endpoint is configured, its breaker is not open, and today's budget is not used up.  warm: a worker
-    has just answered, so that it is there and paid for."""
+    """usable: an endpoint is configured, its breaker is not open, and budgets have room for another batch (one that
+    can't be read has none).  warm: a worker has just answered, so that it is there and paid for."""
 
     usable: bool
     warm: bool
@@ -35,11 +35,13 @@ class Gpu:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """Which tiers may take a batch now.  degraded: the CPU takes what the policy would have given to the GPU."""
+    """Which tiers may take a batch now.  degraded: the CPU takes what the policy would have given to the GPU.
+    stand_in: the CPU takes, degraded, the texts of accounts whose own budget has no room for the GPU, and no others."""
 
     cpu: bool
     gpu: bool
     degraded: bool = False
+    stand_in: bool = False
 
     def takes(self, tier: str) -> bool:
         return self.cpu if tier == CPU else self.gpu
@@ -57,7 +59,7 @@ def route(policy: str, gpu: Gpu, *, waiting_seconds: float, wake_seconds: float)
     if not gpu.usable:
         return Route(cpu=True, gpu=False, degraded=True)
     if gpu.warm:
-        return Route(cpu=False, gpu=True)
+        return Route(cpu=False, gpu=True, stand_in=True)
     return Route(cpu=True, gpu=waiting_seconds >= wake_seconds)
 
 
@@ -87,19 +89,10 @@ def configured() -> bool:
     return bool(settings.RUNPOD_ENDPOINT_ID and settings.RUNPOD_API_KEY)
 
 
-def gpu_seconds(since: datetime) -> float:
-    """Seconds of work that the provider has told of runs since then; cold starts and idle tails come on top."""
-    used = GpuRun.objects.filter(backend=RunpodBackend.name, created_at__gte=since)
-    return (used.aggregate(total=Sum("execution_ms"))["total"] or 0) / 1000
-
-
 def _usable(now: datetime) -> bool:
     if not configured():
         return False
-    if not Breaker(BREAKER_NAME).lets_in():
-        return False
-    limit = settings.GPU_SECONDS_PER_DAY
-    return not limit or gpu_seconds(now - timedelta(days=1)) < limit
+    return Breaker(BREAKER_NAME).lets_in() and budget_gate.shut(now) is None
 
 
 def _warm(now: datetime) -> bool:

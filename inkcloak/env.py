@@ -1,7 +1,7 @@
 """Typed readers of the environment: every setting comes through here, and nonsense stops the start.
 
 Order: the process environment, then `var/dev.env`, which the development stack writes while it runs so that
-`manage.py` meets the same database. Standard library only; imported by settings.py alone.
+`manage.py` meets the same database. Imported by settings.py alone, so nothing here may need settings.
 """
 
 import os
@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from django.core.exceptions import ImproperlyConfigured
+
+from inkcloak import money
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DEV_ENV_FILE = BASE_DIR / "var" / "dev.env"
@@ -73,6 +75,19 @@ def integer(name: str, default: int, at_least: int = 0) -> int:
         return value
 
     return _read(name, default, parse, f"a whole number of at least {at_least}")
+
+
+def nanousd(name: str) -> int | None:
+    """An amount in dollars ("25", "0.15"), as whole nano-dollars; None where nothing is set."""
+
+    def parse(raw: str) -> int:
+        amount = money.parse(raw)
+        if amount < 0:
+            raise ValueError(amount)
+        return amount
+
+    raw = _raw(name)
+    return None if raw is None or raw.strip() == "" else _read(name, 0, parse, "an amount in dollars, as in 0.15")
 
 
 def words(name: str, default: Sequence[str] = ()) -> list[str]:

@@ -139,8 +139,6 @@ CELERY_TIMEZONE = "UTC"
 SCORING_POLICY = env.choice("SCORING_POLICY", "cpu", ["cpu", "gpu", "hybrid"])
 GPU_WAKE_SECONDS = env.integer("GPU_WAKE_SECONDS", 30, at_least=0)
 CPU_CHARACTERS_PER_SECOND = env.integer("CPU_CHARACTERS_PER_SECOND", 15_000, at_least=1)
-# Seconds of work on the GPU in the last 24 hours after which no more batches go to the GPU; 0 = no limit.
-GPU_SECONDS_PER_DAY = env.integer("GPU_SECONDS_PER_DAY", 0)
 MODEL_DIR = Path(env.text("MODEL_DIR", str(BASE_DIR / "gpujobs" / "pod" / "shipped")))
 # What was measured of each model version: the page about accuracy shows the champion's.
 REPORTS_FOLDER = Path(env.text("REPORTS_FOLDER", str(BASE_DIR / "gpujobs" / "pod" / "reports")))
@@ -179,6 +177,16 @@ RUNPOD_FLASHBOOT = env.choice("RUNPOD_FLASHBOOT", "FLASHBOOT", ["OFF", "FLASHBOO
 RUNPOD_DISK_GB = env.integer("RUNPOD_DISK_GB", 20, at_least=1)
 RUNPOD_WORKER_ENV = env.words("RUNPOD_WORKER_ENV")
 RUNPOD_LOW_BALANCE_USD = env.integer("RUNPOD_LOW_BALANCE_USD", 10)
+
+# --- What GPUs may cost -----------------------------------------------------------------------------
+# The first budgets, in dollars, made once as rows; after that the rows count (docs/budgets.md). ACCOUNT: of each one.
+BUDGETS_NANOUSD = {
+    f"{whose}-{period}": env.nanousd(f"BUDGET_{whose}_{period}_USD".upper())
+    for whose in ("global", "inference", "training", "benchmark", "account")
+    for period in ("day", "month")
+}
+BUDGET_ZONE = env.text("BUDGET_ZONE", "UTC")  # whose days and months
+BUDGET_SOFT_PERCENT = env.integer("BUDGET_SOFT_PERCENT", 80, at_least=1)  # of a limit: from there on it warns
 
 # --- What one may do without paying ---------------------------------------------------------------
 VISITOR_CHECKS_PER_DAY = env.integer("VISITOR_CHECKS_PER_DAY", 5)

@@ -6,7 +6,7 @@ figures    what of it changes, asked for every few seconds while somebody looks
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import wraps
 from typing import Any
 
@@ -20,7 +20,7 @@ from django.views.decorators.http import require_safe
 
 from detector.models import Submission
 from detector.views import gpu_figures, gpu_words
-from gpujobs import dashboard, endpoint_health, routing
+from gpujobs import budget_gate, dashboard, endpoint_health, routing
 from gpujobs.backends.runpod import BREAKER_NAME, RunpodBackend
 from gpujobs.breaker import Breaker, Reading
 from gpujobs.dashboard import Figures
@@ -105,7 +105,7 @@ def _context(now: datetime) -> dict[str, Any]:
 def _endpoint(found: Figures, queued: int, now: datetime) -> dict[str, Any]:
     """What RunPod and the breaker in front of it say, and what our own policy adds to it."""
     look, breaker, policy = endpoint_health.look(), Breaker(BREAKER_NAME).read(), routing.current_policy(now)
-    budget = settings.GPU_SECONDS_PER_DAY
+    shut = budget_gate.shut(now)
     code = endpoint_health.why_waiting(
         look.health,
         breaker,
@@ -113,13 +113,13 @@ def _endpoint(found: Figures, queued: int, now: datetime) -> dict[str, Any]:
         queued=queued,
         handed_over=sum(run.backend == RunpodBackend.name for run in found.in_flight),
         places=settings.RUNS_IN_FLIGHT,
-        spent=bool(budget) and routing.gpu_seconds(now - timedelta(days=1)) >= budget,
+        spent=shut is not None,
     )
     if code == "runpod_no_worker":
         code = endpoint_health.no_worker() or code
     context: dict[str, Any] = {
         "look": look,
-        "why": gpu_words.WHY.get(code),
+        "why": gpu_words.shut(shut) if shut and code == "budget_used" else gpu_words.WHY.get(code),
         "policy": RoutingChange.Policy(policy).label,
         **_breaker(breaker, now),
     }

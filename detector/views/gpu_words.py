@@ -6,6 +6,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from detector.models import Submission
+from inkcloak.errors import DomainError
 
 Words = str | Promise
 
@@ -52,10 +53,6 @@ WHY: dict[str, Reason] = {
     "places_taken": Reason(
         _("As many batches are at RunPod as may be at a time."),
         _("Set RUNS_IN_FLIGHT to twice the number of workers."),
-    ),
-    "budget_used": Reason(
-        _("The rented seconds of the last 24 hours are used up."),
-        _("Raise GPU_SECONDS_PER_DAY, or set another scoring policy in the admin."),
     ),
     "trickle": Reason(
         _("So few texts are left to the CPU: a GPU is not woken for them."),
@@ -117,5 +114,17 @@ CANNOT: dict[str, Reason] = {
         _("RunPod does not answer."),
         _("Does this machine reach RUNPOD_BASE_URL? If so, RunPod is down: it is asked again in a few seconds."),
     ),
+}
+
+
+def shut(error: DomainError) -> Reason:
+    """Why no GPU work is started, in the budget's own words: they name it, and when it is free again."""
+    return Reason(error.message, SHUT.get(error.code, ""))
+
+
+SHUT: dict[str, Words] = {
+    "budget_used_up": _("Let it go on for a while by an override in the admin, or raise the limit there."),
+    "budget_unreadable": _("manage.py budgets says which one: its zone, or the database."),
+    "price_unknown": _("Add a price of the pools in RUNPOD_GPU_POOLS (docs/budgets.md)."),
 }
 UNKNOWN = Reason(_("RunPod's answer was none that we know."), _("manage.py runpod_doctor looks further."))

@@ -1,5 +1,7 @@
-from gpujobs.models.budget import Budget, BudgetOverride, BudgetReservation
+from gpujobs.models.audit import AuditEntry
+from gpujobs.models.budget import Budget, BudgetNotice, BudgetOverride, BudgetReservation
 from gpujobs.models.cost import AccountQuarter, CostEntry, CostQuarter, Price, ReconciledDay, Service
+from gpujobs.models.meter import MachineMeter
 from gpujobs.models.registry import AliasMove, ModelAlias, ModelVersion
 from gpujobs.models.routing import RoutingChange
 from gpujobs.models.run import GpuRun, RunEvent
@@ -7,12 +9,15 @@ from gpujobs.models.run import GpuRun, RunEvent
 __all__ = [
     "AccountQuarter",
     "AliasMove",
+    "AuditEntry",
     "Budget",
+    "BudgetNotice",
     "BudgetOverride",
     "BudgetReservation",
     "CostEntry",
     "CostQuarter",
     "GpuRun",
+    "MachineMeter",
     "ModelAlias",
     "ModelVersion",
     "Price",

@@ -104,3 +104,25 @@ class BudgetOverride(models.Model):
 
     class Meta:
         ordering = ["-id"]
+
+
+class BudgetNotice(models.Model):
+    """A budget came to its soft or hard limit: once for each budget, period and level. Alerts are made of these."""
+
+    class Level(models.TextChoices):
+        SOFT = "soft"
+        HARD = "hard"
+
+    budget = models.ForeignKey(Budget, on_delete=models.PROTECT, related_name="notices")
+    level = models.CharField(max_length=4, choices=Level.choices)
+    period_start = models.DateTimeField()
+    resets_at = models.DateTimeField()
+    spent_nanousd = models.BigIntegerField()
+    limit_nanousd = models.BigIntegerField()  # the one that was reached
+    at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.UniqueConstraint(fields=["budget", "period_start", "level"], name="budget_notice_once"),
+        ]
