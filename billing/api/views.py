@@ -22,7 +22,13 @@ class UsageView(ApiView):
 
     permission_classes = [HasScope.of(Scope.USAGE_READ)]
 
-    @extend_schema(operation_id="get_usage", summary="What is used and what is left", responses=AccountUsageSerializer)
+    @extend_schema(
+        operation_id="get_usage",
+        summary="What is used and what is left",
+        description="Words of the month, which all keys and pages of the account share, and requests of the minute. "
+        "Words that are held belong to texts that are being checked: they are charged or given back.",
+        responses=AccountUsageSerializer,
+    )
     def get(self, request: Request) -> Response:
         account = account_of(request)
         found = usage.of(account, now=timezone.now())
@@ -51,6 +57,8 @@ class EntriesView(ApiView):
     @extend_schema(
         operation_id="list_usage_entries",
         summary="The ledger of words",
+        description="A line for each check, newest first: words charged, or none with the reason (`failed`, "
+        "`abstained`, `replayed`, `cached`, `deleted`, `test`). The sum of a month is what was used in it.",
         parameters=[
             OpenApiParameter("kind", str, enum=WordEntry.Kind.values, description="Only lines of this kind."),
             OpenApiParameter("detection", uuid.UUID, description="Only the lines of this check."),
@@ -65,16 +73,18 @@ class EntriesView(ApiView):
 
 
 def _kind(request: Request) -> str:
-    kind = request.query_params.get("kind", "")
-    if kind and kind not in WordEntry.Kind.values:
+    kind = request.query_params.get("kind")
+    if kind is None:
+        return ""
+    if kind not in WordEntry.Kind.values:
         names = {"kinds": ", ".join(WordEntry.Kind.values)}
         raise Invalid("bad_kind", _("kind must be one of %(kinds)s.") % names)
     return kind
 
 
 def _check(request: Request) -> str:
-    asked = request.query_params.get("detection", "")
+    asked = request.query_params.get("detection")
     try:
-        return str(uuid.UUID(asked)) if asked else ""
+        return "" if asked is None else str(uuid.UUID(asked))
     except ValueError:
         raise Invalid("bad_id", _("detection must be the id of a check.")) from None

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.utils.translation import gettext_lazy as _
+from drf_spectacular.extensions import OpenApiSerializerExtension
 from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 from rest_framework.fields import empty
@@ -38,6 +39,17 @@ class StrictSerializer(serializers.Serializer[Any]):
                 raise serializers.ValidationError({name[:MAX_METADATA_NAME_CHARACTERS]: [fault] for name in unknown})
         found: dict[str, Any] = super().to_internal_value(data)
         return {name: value for name, value in found.items() if value is not None}  # null is the default
+
+
+class Strictly(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
+    """The contract says so too, or a generated client would let a misspelt name through."""
+
+    target_class = StrictSerializer
+    match_subclasses = True
+
+    def map_serializer(self, auto_schema: Any, direction: Any) -> dict[str, Any]:
+        shape: dict[str, Any] = auto_schema._map_serializer(self.target, direction, bypass_extensions=True)
+        return shape | {"additionalProperties": False}
 
 
 class Exact(serializers.CharField):
@@ -155,7 +167,8 @@ class DetectionRequest(StrictSerializer):
     language = Language(
         required=False,
         allow_null=True,
-        help_text="ISO 639-1 code of the text's language, if you know it; otherwise it is found out.",
+        help_text="ISO 639-1 code of the text's language, if you know it. It decides where the text leaves that open: "
+        "one that is plainly in another language is judged in that, or is `insufficient` where it is unsupported.",
     )
     model = ModelName(
         required=False,

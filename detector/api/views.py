@@ -20,6 +20,7 @@ from detector.api.serializers import DetectionRequest
 from detector.models import Submission
 from inkcloak.api import Refused
 from inkcloak.cursors import CursorPages
+from inkcloak.errors import Invalid
 
 READ = HasScope.of(Scope.CHECKS_READ)
 WRITE = HasScope.of(Scope.CHECKS_WRITE)
@@ -48,13 +49,15 @@ class Detections(ByMethod):
     @extend_schema(
         operation_id="list_detections",
         summary="The account's checks, newest first",
+        description="Whatever way they came in by: page, API or command. Rows leave out segments, rate card and what "
+        "was cleaned or left out; `GET /detections/{id}` has them.",
         parameters=[answers.BATCH_PARAMETER],
         responses=answers.ok(answers.DetectionSummary(many=True)) | answers.problems(400),
     )
     def get(self, request: Request) -> Response:
         rows = history.of(owner_of(request)).select_related("reservation").defer(*making.LONG_COLUMNS)
-        if batch := request.query_params.get("batch"):
-            rows = rows.filter(batch=making.identifier(batch))
+        if (batch := request.query_params.get("batch")) is not None:
+            rows = rows.filter(batch=_batch_named(batch))
         pages = CursorPages()
         found = pages.paginate_queryset(rows if making.is_live(request) else rows.none(), request, self) or []
         listed = [presenting.summary(row) for row in found] if making.is_live(request) else made_up.listed(request)
@@ -87,6 +90,8 @@ class Detection(ByMethod):
     @extend_schema(
         operation_id="get_detection",
         summary="One check and its verdict",
+        description="With `Prefer: wait=N` the answer comes as soon as there is a verdict, or after N seconds as it "
+        "stands then. A stranger's check, a deleted one and one that never was are the same 404.",
         parameters=[answers.DETECTION_ID, answers.PREFER],
         responses=answers.ok(answers.Detection) | answers.problems(404),
     )
@@ -104,6 +109,8 @@ class Detection(ByMethod):
     @extend_schema(
         operation_id="delete_detection",
         summary="Delete a check: its text, verdict and offsets",
+        description="At once and for good, with stored answers about it, its share links and what webhooks had still to"
+        " tell. One that is being checked costs nothing then; words that were charged stay charged.",
         parameters=[answers.DETECTION_ID],
         request=None,
         responses={204: None} | answers.problems(404),
@@ -134,6 +141,14 @@ class Rerun(ApiView):
             return made_up.rerun(request, detection_id)
         before = making.find(owner_of(request), detection_id)
         return making.answer_when_ready(request, making.once(request, partial(_rerun, request, before)))
+
+
+def _batch_named(written: str) -> uuid.UUID:
+    """The parameter of a list, whose address exists. Raises Invalid for what is no id, unlike an id in an address."""
+    try:
+        return uuid.UUID(written)
+    except ValueError:
+        raise Invalid("bad_id", _("batch must be the id of a batch.")) from None
 
 
 def _accept(request: Request, said: Mapping[str, Any], nonce: uuid.UUID | None) -> uuid.UUID:

@@ -124,7 +124,9 @@ def test_a_page_costs_the_same_number_of_queries_anywhere(api: Client, alice: Us
         ("cursor=W10", "bad_cursor"),  # []
         ("cursor=Wy05OSwiNmE2ZDZhNmQtMDAwMC00MDAwLTgwMDAtMDAwMDAwMDAwMDAwIl0", "bad_cursor"),  # [-99,"6a6d…"]
         ("kind=unknown", "bad_kind"),
+        ("kind=", "bad_kind"),
         ("detection=1", "bad_id"),
+        ("detection=", "bad_id"),
     ],
 )
 def test_it_names_what_is_wrong_with_a_question(api: Client, query: str, code: str) -> None:

@@ -201,7 +201,8 @@ QUERIES = {
     "too high a limit": ("limit=101", 400, "bad_limit"),
     "a limit in words": ("limit=ten", 400, "bad_limit"),
     "a limit in other digits": ("limit=%D9%A3", 400, "bad_limit"),
-    "a batch that is none": ("batch=7", 404, "not_found"),
+    "a batch that is none": ("batch=7", 400, "bad_id"),
+    "a batch of nothing": ("batch=", 400, "bad_id"),
 }
 
 

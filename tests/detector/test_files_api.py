@@ -232,6 +232,7 @@ def test_a_limit_that_was_not_measured_is_refused_text_by_text(caller: Caller) -
     [
         (json.dumps({"files": []}), "application/json", (415, "unsupported_media_type")),
         ("files=x", "application/x-www-form-urlencoded", (415, "unsupported_media_type")),
+        (b"", "", (400, "invalid")),
         (b"\x00", "multipart/form-data", (400, "bad_request")),
         (b"--x\r\nnonsense", "multipart/form-data; boundary=x", (400, "invalid")),
         (b"a" * (MAX_BODY_BYTES + 1), "multipart/form-data; boundary=x", (413, "too_large")),

@@ -1,0 +1,94 @@
+"""schemathesis' own phases (examples, coverage of each bound, made-up data, sequences), on ids that exist.
+
+They end with their count of examples; where that takes longer than the time given, they are told to stop.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import schemathesis
+from schemathesis.core.parameters import ParameterLocation
+from schemathesis.engine import Status, events, from_schema
+from schemathesis.engine.recorder import ScenarioRecorder
+from schemathesis.schemas import BaseSchema
+
+from tests.fuzz.callers import Caller
+from tests.fuzz.walk import finding, name_of
+
+REAL_IN = 3  # so many in REAL_IN + 1 addresses get an id that exists
+
+
+@dataclass
+class Met:
+    """What happened. statuses: how often each was answered, by operation.  requests: altogether."""
+
+    statuses: dict[str, Counter[int]] = field(default_factory=dict)
+    findings: dict[str, str] = field(default_factory=dict)  # by what they are, so that each is told once
+    stopped: bool = False
+
+    @property
+    def requests(self) -> int:
+        return sum(sum(counted.values()) for counted in self.statuses.values())
+
+
+def run(schema: BaseSchema, caller: Caller, *, seconds: float) -> Met:
+    """All phases. seconds: after which no new scenario begins."""
+    met, deadline = Met(), time.monotonic() + seconds
+    stream = from_schema(schema).execute()
+    for event in stream:
+        if isinstance(event, events.ScenarioFinished):
+            _take(event.recorder, caller, met)
+        elif isinstance(event, events.NonFatalError | events.FatalError):
+            error = event.value if isinstance(event, events.NonFatalError) else event.exception
+            met.findings.setdefault(
+                f"{type(error).__name__} {error}", f"{caller.name}: {type(error).__name__}: {error}"
+            )
+        if time.monotonic() > deadline and not met.stopped:
+            met.stopped = True
+            stream.stop()
+    return met
+
+
+def _take(recorder: ScenarioRecorder, caller: Caller, met: Met) -> None:
+    for case_id, interaction in recorder.interactions.items():
+        if interaction.response is not None and case_id in recorder.cases:
+            name = name_of(recorder.cases[case_id].value.operation)
+            met.statuses.setdefault(name, Counter())[interaction.response.status_code] += 1
+    for case_id, checks in recorder.checks.items():
+        for check in checks:
+            if check.status == Status.FAILURE and check.failure_info is not None and case_id in recorder.cases:
+                case, failure = recorder.cases[case_id].value, check.failure_info.failure
+                name, phase = name_of(case.operation), case.meta.phase.name.value if case.meta else "?"
+                told = f"{finding(caller, name, failure)}\n    in {phase}: {check.failure_info.code_sample[:2000]}"
+                met.findings.setdefault(f"{name} {check.name} {failure.title} {_heading(failure.message)}", told)
+
+
+def _heading(message: str) -> str:
+    return message.partition("\n")[0][:80]
+
+
+@contextmanager
+def real_ids(ids: Mapping[str, str]) -> Iterator[None]:
+    """Inside, most addresses whose made-up ids are well formed get those of the walk; what deletes never does."""
+    turn = 0
+
+    @schemathesis.hook
+    def before_call(_context: schemathesis.HookContext, case: schemathesis.Case, _kwargs: dict[str, Any]) -> None:
+        nonlocal turn
+        meta, named = case.meta, case.path_parameters
+        if meta is None or not named or not named.keys() <= ids.keys() or case.method.upper() == "DELETE":
+            return
+        if meta.is_negative_at(ParameterLocation.PATH) or meta.phase.name.value == "stateful":
+            return
+        turn += 1
+        if turn % (REAL_IN + 1):
+            case.path_parameters = {name: ids[name] for name in named}
+
+    try:
+        yield
+    finally:
+        schemathesis.hooks.unregister(before_call)
