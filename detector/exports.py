@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from typing import Any
 
-from django.core.serializers.json import DjangoJSONEncoder
 from django.db import connection
 from django.db.models import Q, QuerySet
+from rest_framework.utils.encoders import JSONEncoder
 
 from detector import presenting
 from detector.models import Submission
@@ -73,7 +73,8 @@ def _by_chunk(rows: "QuerySet[Submission]", size: int) -> Iterator[list[Submissi
     rows = rows.order_by("-accepted_at", "id")
     found = list(rows[:size])
     while found:
-        connection.close_if_unusable_or_obsolete()
+        if not connection.in_atomic_block:
+            connection.close_if_unusable_or_obsolete()
         yield found
         last = found[-1]
         older = Q(accepted_at__lt=last.accepted_at) | Q(pk__gt=last.pk)
@@ -89,7 +90,7 @@ def _presented(rows: Iterable[Submission], include_text: bool) -> Iterator[dict[
 
 
 def _json_lines(rows: Iterable[dict[str, Any]]) -> str:
-    return "".join(json.dumps(row, cls=DjangoJSONEncoder, ensure_ascii=False) + "\n" for row in rows)
+    return "".join(json.dumps(row, cls=JSONEncoder, ensure_ascii=False) + "\n" for row in rows)
 
 
 # --- CSV -----------------------------------------------------------------------------------------------------
