@@ -35,7 +35,12 @@ class ExportQuery(StrictSerializer):
 
     format = serializers.ChoiceField([exports.CSV, exports.JSONL], required=False, help_text="Without it, csv.")
     include_text = queries.QueryFlag(required=False, help_text="true: with the texts themselves.")
-    q = Words(required=False, max_length=QUERY_CHARACTERS, help_text="Only checks whose text or file name has this.")
+    q = Words(
+        required=False,
+        allow_blank=True,
+        max_length=QUERY_CHARACTERS,
+        help_text="Only checks whose text or file name has this.",
+    )
     verdict = serializers.ChoiceField(Verdict.Label.values, required=False, help_text="Only these.")
     batch = serializers.UUIDField(required=False, help_text="Only the texts of this batch.")
 

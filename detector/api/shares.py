@@ -39,16 +39,16 @@ CREATE = (
 
 @extend_schema_field({"type": "integer", "enum": list(sharing.LIFETIMES_DAYS), "default": sharing.DEFAULT_DAYS})
 class Days(serializers.Field[Any, Any, Any, Any]):
-    """One of the lifetimes; "30" and 30.0 are none."""
+    """One of the lifetimes; 30.0 is one, as JSON Schema has it, and "30" is none."""
 
     default_error_messages = {
         "invalid": _("This must be one of {days}.").format(days=", ".join(map(str, sharing.LIFETIMES_DAYS)))
     }
 
     def to_internal_value(self, data: Any) -> int:
-        if type(data) is not int or data not in sharing.LIFETIMES_DAYS:
+        if isinstance(data, bool) or not isinstance(data, int | float) or data not in sharing.LIFETIMES_DAYS:
             self.fail("invalid")
-        return data
+        return int(data)
 
     def to_representation(self, value: Any) -> Any:
         return value

@@ -63,12 +63,12 @@ class Events(serializers.Field[Any, Any, Any, Any]):
 
 
 class Hours(serializers.IntegerField):
-    """A whole number; "24" and 24.0 are none."""
+    """A whole number; 24.0 is one, as JSON Schema has it, and "24" is none."""
 
     def to_internal_value(self, data: Any) -> int:
-        if isinstance(data, bool) or not isinstance(data, int):
+        if isinstance(data, bool) or not isinstance(data, int | float) or data != int(data):
             self.fail("invalid")
-        return data
+        return int(data)
 
 
 @extend_schema_field(

@@ -64,7 +64,7 @@ def test_without_a_word_it_is_thirty_days_without_the_text(caller: Caller, check
     [
         {"expires_in_days": 2},
         {"expires_in_days": "30"},
-        {"expires_in_days": 30.0},
+        {"expires_in_days": 30.5},
         {"expires_in_days": True},
         {"include_text": "true"},
         {"include_text": 1},
