@@ -8,11 +8,13 @@ from celery.signals import worker_ready
 from django.conf import settings
 from django.utils import timezone
 
-from detector import dispatch, retention, sharing, webhook_delivery, webhooks
+from detector import dispatch, retention, sharing, webhook_delivery, webhook_notices, webhooks
 from gpujobs import backends
 
 SCORE_QUEUE = "score"
 RUNPOD = "runpod"
+MAIL_RETRY_SECONDS = 60  # doubled each time
+MAIL_RETRIES = 6
 
 
 @worker_ready.connect
@@ -49,6 +51,12 @@ def deliver_webhooks() -> None:
     turn too. Twice is harmless: each delivery is claimed by one worker."""
     if webhook_delivery.deliver_due(clock=timezone.now):
         webhooks.wake()
+
+
+@shared_task(autoretry_for=(OSError,), retry_backoff=MAIL_RETRY_SECONDS, max_retries=MAIL_RETRIES)
+def tell_webhook_disabled(endpoint_id: str) -> None:
+    """Mails to the owners of an account. Twice is a mail too many at worst: it runs again where a mail was not taken."""
+    webhook_notices.tell_owners(uuid.UUID(endpoint_id))
 
 
 @shared_task

@@ -9,12 +9,13 @@ import logging
 import random
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from functools import partial
 
 from django.db import transaction
 from django.db.models import F, QuerySet, Window
 from django.db.models.functions import RowNumber
 
-from detector import webhook_endpoints, webhook_secrets
+from detector import webhook_endpoints, webhook_notices, webhook_secrets
 from detector.models.webhook import WebhookDelivery, WebhookEndpoint
 from detector.webhook_sending import DIRECT, Message, Outcome, Wire, send_all
 from inkcloak.client.webhooks import sign
@@ -120,6 +121,7 @@ def _message(delivery: WebhookDelivery, now: datetime) -> Message | None:
 def _disable(delivery: WebhookDelivery, reason: str, now: datetime) -> None:
     if webhook_endpoints.disable(delivery.endpoint, reason, now=now):
         log.warning("webhook endpoint %s is disabled: %s", delivery.endpoint_id, reason)
+        transaction.on_commit(partial(webhook_notices.ask, delivery.endpoint_id))
 
 
 def _anything_arrived(delivery: WebhookDelivery) -> bool:
