@@ -21,7 +21,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol, cast
 
-from gpujobs.pod import manifest
+from gpujobs.pod import manifest, openvino_engine
 from gpujobs.pod.batcher import ENGINE_ERROR, Batcher, EngineDead, Limits
 from gpujobs.pod.contract import ContractError, ScoreRequest, ScoreResponse, TextIn, TextOut
 from gpujobs.pod.engine import BATCH_TOKENS
@@ -142,7 +142,10 @@ def limits_of(model: Model) -> Limits:
 
 def rule_of(model: Model) -> Rule:
     """How the engine of this model packs rows, on this machine."""
-    if model.manifest.get("engine", {}).get("kind") != "torch":
+    kind = model.manifest.get("engine", {}).get("kind")
+    if kind == "openvino" and openvino_engine.is_at_home():
+        return Rule(openvino_engine.BATCH_TOKENS, openvino_engine.PADDING)
+    if kind != "torch":
         return Rule(BATCH_TOKENS, 1)
     from gpujobs.pod import torch_engine
 

@@ -13,6 +13,7 @@ import json
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -48,7 +49,7 @@ WORD_RANGES = ((50, 100_000), (50, 99), (100, 199), (200, 399), (400, 100_000))
 MIXED_TEXTS = 400  # spliced development documents on which changes of writer are learnt
 FEWEST_AI_TEXTS = 500  # development texts from which a language gets a calibration of its own
 SMALLEST_CARD_GROUP = 50  # human texts behind a line of the rate card
-LIBRARIES = ("numpy", "onnx", "onnxruntime", "peft", "scikit-learn", "tokenizers", "torch", "transformers")
+LIBRARIES = ("numpy", "onnx", "onnxruntime", "openvino", "peft", "scikit-learn", "tokenizers", "torch", "transformers")
 
 
 def package(run: Path, out: Path, rows: Sequence[Row]) -> str:
@@ -84,7 +85,7 @@ def package(run: Path, out: Path, rows: Sequence[Row]) -> str:
         "base": facts["base"],
         "recipe": facts["recipe"],
         "data": facts["data"],
-        "libraries": {name: importlib.metadata.version(name) for name in LIBRARIES},
+        "libraries": dict(_libraries()),
         "licence": "Apache-2.0; base weights " + str(facts["base"]["licence"]),
         "min_words": MIN_WORDS,
         "languages": list(languages),
@@ -174,6 +175,13 @@ def _weights(rows: Sequence[Row]) -> np.ndarray:
         if of_label.any():
             weights[of_label] /= weights[of_label].sum()
     return weights * len(rows) / 2
+
+
+def _libraries() -> Iterator[tuple[str, str]]:
+    """Name and version of those that are here; OpenVINO is not on every machine."""
+    for name in LIBRARIES:
+        with suppress(importlib.metadata.PackageNotFoundError):
+            yield name, importlib.metadata.version(name)
 
 
 def _thresholds(

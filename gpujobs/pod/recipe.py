@@ -24,7 +24,9 @@ class ModelKnobs:
     lora_targets: tuple[str, ...]  # names of the linear layers that get an adapter
     lora_from_layer: int  # layers below stay as they are (0 = all are tuned)
     window_tokens: int  # longest input, special tokens included
-    engine: str  # what serves it: "onnxruntime" the merged network on CPUs, "torch" base and adapter on a GPU
+    # What serves it: on CPUs the merged network by "onnxruntime" (fp32) or "openvino" (bfloat16 where the processor
+    # can), on a GPU "torch", base and adapter.
+    engine: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,7 +128,7 @@ def save_network(detector: Detector, recipe: Recipe, parts: Path) -> dict[str, A
     if recipe.model.engine == "torch":
         return torch_engine.save_parts(detector, parts, recipe.model.base)
     export(merged(detector).to("cpu"), parts / "encoder.onnx")
-    return {"kind": "onnxruntime", "encoder": "encoder.onnx"}
+    return {"kind": recipe.model.engine, "encoder": "encoder.onnx"}
 
 
 def encode(tokenizer: Tokenizer, texts: list[str]) -> list[list[int]]:
