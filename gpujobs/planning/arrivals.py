@@ -10,6 +10,7 @@ import random
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 DAY_SECONDS, HOUR_SECONDS = 86_400, 3600
 PASTED, CLASS, API = "pasted", "class", "api"
@@ -181,8 +182,7 @@ def mean_characters(kind: str) -> float:
     """Of one text, from the table."""
     ends = CHARACTERS[kind]
     return sum(
-        (high - low) * _mean_between(ends[place : place + 2])
-        for place, (low, high) in enumerate(zip(SHARES, SHARES[1:], strict=False))
+        (high - low) * _mean_between(ends[place : place + 2]) for place, (low, high) in enumerate(pairwise(SHARES))
     )
 
 

@@ -153,7 +153,8 @@ _PRICES = (
     ("price.own_host", "0", "USD", "the machine that holds own GPUs",
      "the founder's notes name none: he has one, or the colocation does", NOTED),
     ("price.colocation", "75", "USD/month", "one colocated machine", f"{FOUNDER}: 50 to 100, the middle", NOTED),
-    ("price.cpu_machine", "0", "USD/month", "the CPU of the hybrid policy: the site's own machine", "paid anyway", NOTED),
+    ("price.cpu_machine", "0", "USD/month", "the CPU of the hybrid policy: the site's own machine", "paid anyway",
+     NOTED),
     ("price.api_input", "2.5", "USD/million tokens", "GPT-4o, input", "OpenAI's price list", "2024-10"),
     ("price.api_output", "10", "USD/million tokens", "GPT-4o, output", "OpenAI's price list", "2024-10"),
     ("price.gpt4_input", "10", "USD/million tokens", "GPT-4 Turbo, input: the founder's comparison",
@@ -201,6 +202,8 @@ _NUMBERS = (
          "fitted: the founder's $0.15 and $0.19 at $0.22/h leave this over", NOTED, most=1440),
     _row("training.per_model", 3, "minutes", "of a training pod to fetch and load each model",
          "fitted: the founder's $0.15 and $0.19 at $0.22/h leave this over", NOTED, most=1440),
+    _row("founder.checks", "1.5", "a day", "checks of one user in the founder's month, all pasted",
+         "fitted: his notes name none; the plan prints which give $15 to 25", NOTED, least=1, most=1000),
     _row("flashboot.resume", "1.5", "s", "a worker resumed by FlashBoot (1.1 to 1.8 seen, not promised)",
          "measured on the live service by others, 5.7 GB image", "2026-09", most=600),
 )  # fmt: skip

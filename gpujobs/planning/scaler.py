@@ -1,5 +1,5 @@
-"""How many workers an endpoint shall have, as far as RunPod's rule is known. Pure: the planner's simulated endpoint and the
-loopback RunPod of the tests go by it alike.
+"""How many workers an endpoint shall have, as far as RunPod's rule is known. Pure: the planner's simulated endpoint and
+the loopback RunPod of the tests go by it alike.
 
 QUEUE_DELAY: from zero the first waiting job starts one at once (a FlashBoot resume was measured at 1.1 s from
 submission, which leaves no room for a delay); from then on each job that waits longer than the delay asks for one

@@ -2,9 +2,9 @@
 
 Which tier takes a batch is the product's own rule, gpujobs.routing.route; the order is that of detector.dispatch (the
 CPU's worker is told first and has one batch at a time; the GPU's has so many runs in flight). How texts are packed is
-given as `Packing`: `make bench-billing` gives the detector's own rule, the planner the plain one of this module, which a
-test holds against it. Speeds are models: characters a second for this machine, endpoint.py for the rented one. Nothing
-fails here: faults are what tests are for. No database, no network, no sleep.
+given as `Packing`: `make bench-billing` gives the detector's own rule, the planner the plain one of this module, which
+a test holds against it. Speeds are models: characters a second for this machine, endpoint.py for the rented one.
+Nothing fails here: faults are what tests are for. No database, no network, no sleep.
 """
 
 from collections import Counter, deque
