@@ -1,76 +1,150 @@
-"""Every address below /api/v1 with somebody else's ids: 404, the same as for ids that nobody has."""
+"""Every address that names something, called with somebody else's ids: 404, the same as for ids that nobody has.
+
+The addresses are read off the resolver: one that is new, or that names something new, fails here until its owner's id
+is made below.
+"""
 
 import re
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import factories
 import pytest
 import samples
+import webhook_rows
 from api_calls import Caller, problem
+from django.db.models import Model
+from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
+from pytest_django import Settings
 
-from billing.models import User
+from billing.models import ApiKey, User
 from detector import sharing
-from detector.models import Batch, Share, Submission
+from detector.models import Batch, Share, Submission, WebhookDelivery, WebhookEndpoint
+from detector.views import upload
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("champion")]
 
-IDS = ("detection_id", "batch_id", "share_id")
+API = "api/v1/"
+METHODS = ("get", "post", "delete", "put", "patch")
+ROWS: tuple[type[Model], ...] = (Submission, Batch, Share, WebhookEndpoint, WebhookDelivery, ApiKey)
+NAMES = re.compile(r"<(?:\w+:)?(\w+)>|\(\?P<(\w+)>")
+# Addresses that name nothing which belongs to an account.
+NOBODYS = {
+    "accounts/": "the framework's own: a secret from a mail",
+    "staff/": "for staff only, whatever it names",
+    "s/": "a share link: whoever has it may read",
+    "accuracy/": "a picture of a public report",
+    "hooks/runpod/": "a machine's, with a secret",
+}
 
 
 @pytest.fixture
-def hers(alice: User) -> dict[str, str]:
+def hers(alice: User, settings: Settings) -> dict[str, str]:
     """An id of Alice's for each name that stands in an address."""
-    caller = Caller(alice)
+    settings.API_REQUESTS_PER_MINUTE = 10_000
+    caller, owner = Caller(alice), factories.owner(alice)
     batch = caller.post("/detections/batch", {"texts": [{"text": samples.HUMAN}]}).json()
-    done = factories.checked(factories.owner(alice), samples.AI)
-    share = sharing.create(done, now=timezone.now())
-    return {"detection_id": str(done.pk), "batch_id": batch["id"], "share_id": str(share.pk)}
+    done = factories.checked(owner, samples.AI)
+    drawn = uuid.uuid4()
+    factories.accepted(owner, samples.SPANISH, nonce=upload._number(drawn, 0))
+    endpoint = webhook_rows.endpoint(alice).endpoint
+    return {
+        "detection_id": str(done.pk),
+        "submission_id": str(done.pk),
+        "batch_id": batch["id"],
+        "nonce": str(drawn),
+        "share_id": str(sharing.create(done, now=timezone.now()).pk),
+        "webhook_id": str(endpoint.pk),
+        "delivery_id": str(webhook_rows.a_message(endpoint).pk),
+        "key_id": str(caller.key.pk),
+    }
 
 
-def addresses(resolver: URLResolver, before: str = "") -> Iterator[tuple[str, type]]:
-    """(path with its names in braces, view) of each address with a detection's or a batch's id."""
+def patterns(resolver: URLResolver, before: str = "") -> Iterator[tuple[str, URLPattern]]:
     for pattern in resolver.url_patterns:
         here = before + str(pattern.pattern)
         if isinstance(pattern, URLResolver):
-            yield from addresses(pattern, here)
-        elif isinstance(pattern, URLPattern) and here.startswith("api/v1/") and any(name in here for name in IDS):
-            yield re.sub(r"<\w+:(\w+)>", r"{\1}", here.removeprefix("api/v1")), pattern.callback.cls
+            yield from patterns(pattern, here)
+        elif NAMES.search(here) and not here.startswith(tuple(NOBODYS)):
+            yield here, pattern
 
 
-def calls() -> list[tuple[str, str]]:
-    """(method, path) of each of them."""
+def spelt(address: str, ids: dict[str, str]) -> str:
+    return "/" + NAMES.sub(lambda found: ids[found[1] or found[2]], address)
+
+
+def api_calls() -> list[tuple[str, str]]:
+    """(method, address) of all below /api/v1."""
     return [
-        (method, path)
-        for path, view in addresses(get_resolver())
-        for method in ("get", "post", "delete", "put", "patch")
-        if hasattr(view, method)
+        (method, address)
+        for address, pattern in patterns(get_resolver())
+        if address.startswith(API)
+        for method in METHODS
+        if hasattr(pattern.callback.cls, method)
     ]
 
 
-def test_the_walk_finds_every_address() -> None:
-    found = set(calls())
-    assert {
-        ("get", "/detections/{detection_id}"),
-        ("delete", "/detections/{detection_id}"),
-        ("post", "/detections/{detection_id}/rerun"),
-        ("post", "/detections/{detection_id}/shares"),
-        ("delete", "/detections/{detection_id}/shares/{share_id}"),
-        ("get", "/batches/{batch_id}"),
-    } <= found
+def pages() -> list[str]:
+    return [address for address, _pattern in patterns(get_resolver()) if not address.startswith(API)]
 
 
-def test_a_strangers_ids_are_nobodys(hers: dict[str, str], charlie: User, bob: User) -> None:
-    rows = Submission.objects.count(), Batch.objects.count(), Share.objects.count()
-    nobodys = {name: str(uuid.uuid4()) for name in IDS}
-    for caller in (Caller(charlie), Caller(bob), Caller(charlie, live=False)):
-        for method, path in calls():
+def counted() -> list[int]:
+    return [model._default_manager.count() for model in ROWS]
+
+
+def test_every_name_in_an_address_has_an_owner_here(hers: dict[str, str]) -> None:
+    found = [address for address, _pattern in patterns(get_resolver())]
+    named = {name for address in found for pair in NAMES.findall(address) for name in pair if name}
+    assert named == hers.keys()
+    assert len(api_calls()) >= 17
+    assert len(pages()) >= 10
+
+
+def test_by_the_api_a_strangers_ids_are_nobodys(hers: dict[str, str], charlie: User, bob: User) -> None:
+    callers = [Caller(charlie), Caller(bob), Caller(charlie, live=False)]
+    nobodys, rows = {name: str(uuid.uuid4()) for name in hers}, counted()
+    for caller in callers:
+        for method, address in api_calls():
             for ids in (hers, nobodys):
-                answer = getattr(caller.client, method)(f"/api/v1{path.format(**ids)}", headers=caller.headers())
-                assert problem(answer) == (404, "not_found"), (method, path)
-    assert (Submission.objects.count(), Batch.objects.count(), Share.objects.count()) == rows
+                answer = getattr(caller.client, method)(spelt(address, ids), headers=caller.headers())
+                # Webhooks are nothing for a test key, whosever they are.
+                closed = not caller.key.live and "/webhooks/" in address
+                expected = (403, "wrong_environment") if closed else (404, "not_found")
+                assert problem(answer) == expected, (method, address)
+    assert counted() == rows
+
+
+def test_by_the_pages_a_strangers_ids_are_nobodys(
+    hers: dict[str, str], charlie: User, bob: User, client_of: Callable[[User], Client]
+) -> None:
+    nobodys, rows = {name: str(uuid.uuid4()) for name in hers}, counted()
+    for client in (client_of(charlie), client_of(bob), Client()):
+        for address in pages():
+            for ids in (hers, nobodys):
+                found = {shown_at(client, method, spelt(address, ids)) for method in ("get", "post")}
+                assert found - {"405"} in ({"404"}, {"login"}), (address, found)
+    assert counted() == rows
+
+
+def test_what_a_page_asks_for_itself_is_nobodys_too(hers: dict[str, str], charlie: User, client_of: Callable) -> None:
+    address = f"/checks/{hers['submission_id']}/status"
+    assert client_of(charlie).get(address, headers={"HX-Request": "true"}).status_code == 404
+
+
+def shown_at(client: Client, method: str, address: str) -> str:
+    """The status in the end; `login` for that page."""
+    answer = getattr(client, method)(address, follow=True)
+    return "login" if answer.request["PATH_INFO"] == "/accounts/login/" else str(answer.status_code)
+
+
+def test_they_are_hers(hers: dict[str, str], alice: User, client_of: Callable[[User], Client]) -> None:
+    """Or all of the above would pass with ids of nothing."""
+    caller, client = Caller(alice), client_of(alice)
+    read = [spelt(address, hers) for method, address in api_calls() if method == "get"]
+    assert {caller.client.get(address, headers=caller.headers()).status_code for address in read} == {200}
+    assert {shown_at(client, "get", spelt(address, hers)) for address in pages()} == {"200", "405"}
 
 
 def test_her_own_test_key_does_not_see_them_either(hers: dict[str, str], alice: User) -> None:
@@ -81,7 +155,9 @@ def test_her_own_test_key_does_not_see_them_either(hers: dict[str, str], alice: 
 
 def test_a_list_by_somebody_elses_batch_is_empty(hers: dict[str, str], charlie: User) -> None:
     assert Caller(charlie).get(f"/detections?batch={hers['batch_id']}").json()["items"] == []
+    assert Caller(charlie).get(f"/usage/entries?detection={hers['detection_id']}").json()["items"] == []
 
 
-def test_her_colleagues_key_of_the_same_account_sees_them(hers: dict[str, str], alice: User) -> None:
-    assert Caller(alice).get(f"/detections/{hers['detection_id']}").status_code == 200
+def test_an_export_by_somebody_elses_batch_is_empty(hers: dict[str, str], charlie: User) -> None:
+    answer = Caller(charlie).get(f"/detections/export?format=jsonl&batch={hers['batch_id']}")
+    assert (answer.status_code, b"".join(answer.streaming_content)) == (200, b"")
