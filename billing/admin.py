@@ -2,22 +2,28 @@
 
 from typing import Any
 
+from allauth.account.admin import EmailAddressAdmin
+from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
 from django.contrib import admin
+from django.contrib.auth.admin import GroupAdmin
+from django.contrib.auth.models import Group
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
+from unfold.admin import ModelAdmin, TabularInline
 
 from billing import keys
 from billing.models import Account, ApiKey, Membership, Meter, User, WordEntry
 
 
-class Memberships(admin.TabularInline):  # type: ignore[type-arg]
+class Memberships(TabularInline):  # type: ignore[type-arg]
     model = Membership
     extra = 0
 
 
 @admin.register(User)
-class UserAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+class UserAdmin(ModelAdmin):  # type: ignore[type-arg]
     list_display = ("email", "is_staff", "is_active", "date_joined")
     search_fields = ("email",)
     fields = ("email", "is_active", "is_staff", "is_superuser", "groups", "last_login", "date_joined")
@@ -25,13 +31,13 @@ class UserAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
 
 
 @admin.register(Account)
-class AccountAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+class AccountAdmin(ModelAdmin):  # type: ignore[type-arg]
     list_display = ("name", "internal", "created_at")
     search_fields = ("name",)
     inlines = (Memberships,)
 
 
-class ReadOnly(admin.ModelAdmin):  # type: ignore[type-arg]
+class ReadOnly(ModelAdmin):  # type: ignore[type-arg]
     """Written by the product alone."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:
@@ -73,3 +79,31 @@ class WordEntryAdmin(ReadOnly):
     list_display = ("at", "account", "kind", "words", "check_id")
     list_filter = ("kind",)
     list_select_related = ("account",)
+
+
+# --- Other packages' models, in the admin's own look -----------------------------------------------------------------
+
+admin.site.unregister((Group, EmailAddress, Authenticator))
+
+
+@admin.register(Group)
+class Groups(GroupAdmin, ModelAdmin):
+    pass
+
+
+@admin.register(EmailAddress)
+class EmailAddresses(EmailAddressAdmin, ModelAdmin):
+    pass
+
+
+@admin.register(Authenticator)
+class SecondFactors(ReadOnly):
+    """That somebody has one, and since when; its secret is shown to nobody. Deleting it lets a person in again who
+    lost it."""
+
+    list_display = ("user", "type", "created_at", "last_used_at")
+    list_select_related = ("user",)
+    exclude = ("data",)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return bool(request.user.is_superuser)

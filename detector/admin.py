@@ -6,12 +6,13 @@ from urllib.parse import urlsplit
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from unfold.admin import ModelAdmin
 
 from detector import sharing
 from detector.models import Share, WebhookDelivery, WebhookEndpoint
 
 
-class ReadOnly(admin.ModelAdmin):  # type: ignore[type-arg]
+class ReadOnly(ModelAdmin):  # type: ignore[type-arg]
     """Written by the product alone."""
 
     show_full_result_count = False  # the log is long, and counting it reads it whole

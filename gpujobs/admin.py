@@ -4,6 +4,7 @@ from typing import Any
 
 from django.contrib import admin
 from django.http import HttpRequest
+from unfold.admin import ModelAdmin, TabularInline
 
 from gpujobs.models import AliasMove, GpuRun, ModelAlias, ModelVersion, RoutingChange, RunEvent
 
@@ -21,12 +22,12 @@ class ReadOnly:
         return False
 
 
-class RunEvents(ReadOnly, admin.TabularInline):  # type: ignore[type-arg]
+class RunEvents(ReadOnly, TabularInline):  # type: ignore[type-arg]
     model = RunEvent
 
 
 @admin.register(GpuRun)
-class GpuRunAdmin(ReadOnly, admin.ModelAdmin):  # type: ignore[type-arg]
+class GpuRunAdmin(ReadOnly, ModelAdmin):  # type: ignore[type-arg]
     list_display = ("id", "status", "backend", "model_version", "texts", "tokens", "execution_ms", "created_at")
     list_filter = ("status", "backend", "model_version")
     exclude = ("result",)  # offsets tell the shape of a customer's text
@@ -34,7 +35,7 @@ class GpuRunAdmin(ReadOnly, admin.ModelAdmin):  # type: ignore[type-arg]
 
 
 @admin.register(RoutingChange)
-class RoutingChangeAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+class RoutingChangeAdmin(ModelAdmin):  # type: ignore[type-arg]
     """Adding one is how the policy is set aside; another one takes it back, so that what was when stays known."""
 
     list_display = ("changed_at", "policy", "until", "reason", "changed_by")
@@ -52,15 +53,15 @@ class RoutingChangeAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
 
 
 @admin.register(ModelVersion)
-class ModelVersionAdmin(ReadOnly, admin.ModelAdmin):  # type: ignore[type-arg]
+class ModelVersionAdmin(ReadOnly, ModelAdmin):  # type: ignore[type-arg]
     list_display = ("version", "name", "created_at")
 
 
 @admin.register(ModelAlias)
-class ModelAliasAdmin(ReadOnly, admin.ModelAdmin):  # type: ignore[type-arg]
+class ModelAliasAdmin(ReadOnly, ModelAdmin):  # type: ignore[type-arg]
     list_display = ("name", "version")
 
 
 @admin.register(AliasMove)
-class AliasMoveAdmin(ReadOnly, admin.ModelAdmin):  # type: ignore[type-arg]
+class AliasMoveAdmin(ReadOnly, ModelAdmin):  # type: ignore[type-arg]
     list_display = ("alias", "previous", "current", "reason", "moved_by", "moved_at")
