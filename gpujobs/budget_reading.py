@@ -23,10 +23,11 @@ OK, SOFT, HARD = "ok", "soft", "hard"
 
 
 class Unreadable(Unavailable):
-    """Nobody can tell what was spent."""
+    """Nobody can tell what was spent. budget: the name of the row that is at fault, if it is one."""
 
-    def __init__(self) -> None:
+    def __init__(self, budget: str = "") -> None:
         super().__init__("budget_unreadable", _("A GPU budget can't be read at the moment, so no GPU work is started."))
+        self.budget = budget
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,8 @@ def read(budgets: Collection[Budget], now: datetime) -> list[BudgetStatus]:
         return []
     with readable():
         extra = extra_of(budgets, now)
-        return [_read(budget, now, extra.get(budget.pk, 0)) for budget in budgets]
+        spent = _spent_by_accounts(budgets, now)
+        return [_read(budget, now, extra.get(budget.pk, 0), spent.get(budget.pk, 0)) for budget in budgets]
 
 
 def extra_of(budgets: Collection[Budget], now: datetime) -> dict[int, int]:
@@ -87,11 +89,11 @@ def full_accounts(account_ids: Collection[uuid.UUID], amount: int, now: datetime
         return frozenset()
     with readable():
         budget_rows.ensure(account_ids)
-    mine = Budget.objects.filter(scope=Budget.Scope.ACCOUNT, active=True, account_id__in=list(account_ids))
-    together: dict[tuple[str, str], list[Budget]] = defaultdict(list)
-    for budget in mine:
-        together[budget.period, budget.zone].append(budget)
-    return frozenset(account for group in together.values() for account in _full(group, amount, now))
+        mine = list(Budget.objects.filter(scope=Budget.Scope.ACCOUNT, active=True, account_id__in=list(account_ids)))
+    try:
+        return frozenset(_full(read(mine, now), amount))
+    except Unreadable:
+        return frozenset(account for budget in mine for account in _full_or_unreadable(budget, amount, now))
 
 
 def worst(statuses: Iterable[BudgetStatus], amount: int) -> BudgetStatus | None:
@@ -116,32 +118,47 @@ def readable() -> Iterator[None]:
         raise Unreadable from error
 
 
-def _read(budget: Budget, now: datetime, extra: int) -> BudgetStatus:
-    span = periods.span_of(budget.period, budget.zone, now)
-    if budget.scope == Budget.Scope.SERVICE:
+def _read(budget: Budget, now: datetime, extra: int, of_account: int) -> BudgetStatus:
+    span = _span(budget, now)
+    if budget.scope == Budget.Scope.ACCOUNT:
+        spent = of_account
+    elif budget.scope == Budget.Scope.SERVICE:
         spent = ledger.spent(span.start, span.end, service=budget.service)
-    elif budget.scope == Budget.Scope.ACCOUNT:
-        spent = ledger.spent(span.start, span.end, account_id=budget.account_id)
     else:
         spent = ledger.spent(span.start, span.end)
     return BudgetStatus(budget, span, spent, budget.held_nanousd, extra)
 
 
-def _full(group: list[Budget], amount: int, now: datetime) -> Iterator[uuid.UUID]:
-    """Of budgets with one period and zone."""
+def _span(budget: Budget, now: datetime) -> Span:
     try:
-        with readable():
-            span = periods.span_of(group[0].period, group[0].zone, now)
-            ids = [budget.account_id for budget in group if budget.account_id]
-            quarters = AccountQuarter.objects.filter(account_id__in=ids, start__gte=span.start, start__lt=span.end)
-            sums = dict(quarters.values_list("account_id").annotate(Sum("amount_nanousd")))
-            extra = extra_of(group, now)
+        return periods.span_of(budget.period, budget.zone, now)
+    except (LookupError, ValueError) as error:  # no such zone
+        raise Unreadable(budget.name) from error
+
+
+def _spent_by_accounts(budgets: Collection[Budget], now: datetime) -> dict[int, int]:
+    """Budget id -> nano-dollars: one statement for all accounts whose budgets have the same period."""
+    together: dict[Span, list[Budget]] = defaultdict(list)
+    for budget in budgets:
+        if budget.scope == Budget.Scope.ACCOUNT:
+            together[_span(budget, now)].append(budget)
+    found: dict[int, int] = {}
+    for span, group in together.items():
+        ids = [budget.account_id for budget in group if budget.account_id]
+        quarters = AccountQuarter.objects.filter(account_id__in=ids, start__gte=span.start, start__lt=span.end)
+        sums = dict(quarters.values_list("account_id").annotate(Sum("amount_nanousd")))
+        found |= {budget.pk: int(sums.get(budget.account_id, 0)) for budget in group}
+    return found
+
+
+def _full(statuses: Iterable[BudgetStatus], amount: int) -> Iterator[uuid.UUID]:
+    for status in statuses:
+        if status.budget.account_id and not status.fits(amount):
+            yield status.budget.account_id
+
+
+def _full_or_unreadable(budget: Budget, amount: int, now: datetime) -> list[uuid.UUID]:
+    try:
+        return list(_full(read([budget], now), amount))
     except Unreadable:
-        yield from (budget.account_id for budget in group if budget.account_id)
-        return
-    for budget in group:
-        status = BudgetStatus(
-            budget, span, int(sums.get(budget.account_id, 0)), budget.held_nanousd, extra.get(budget.pk, 0)
-        )
-        if budget.account_id and not status.fits(amount):
-            yield budget.account_id
+        return [budget.account_id] if budget.account_id else []

@@ -6,6 +6,7 @@ A row is made once. After that it is what counts, whatever the settings say: lim
 
 import uuid
 from collections.abc import Collection, Iterator
+from typing import Any
 
 from django.conf import settings
 from django.db.models import Q, QuerySet
@@ -36,6 +37,11 @@ def ensure(account_ids: Collection[uuid.UUID] = ()) -> int:
     return len(missing)
 
 
+def make_first(**_signal: Any) -> None:
+    """After a migration: a receiver of post_migrate. Accounts' own ones are made when they first have work."""
+    ensure()
+
+
 def name_of(scope: str, period: str, *, service: str = "", account_id: uuid.UUID | None = None) -> str:
     """ "global-month", "training-day", "account-<id>-day": what makes a budget be made once."""
     whose = {Budget.Scope.SERVICE: service, Budget.Scope.ACCOUNT: f"account-{account_id}"}.get(
@@ -55,9 +61,14 @@ def built(
         account_id=account_id,
         period=period,
         zone=settings.BUDGET_ZONE,
-        soft_nanousd=hard_nanousd * settings.BUDGET_SOFT_PERCENT // 100,
+        soft_nanousd=soft_of(hard_nanousd),
         hard_nanousd=hard_nanousd,
     )
+
+
+def soft_of(hard_nanousd: int) -> int:
+    """Where a limit warns, unless somebody says otherwise."""
+    return hard_nanousd * int(settings.BUDGET_SOFT_PERCENT) // 100
 
 
 def per_account() -> bool:

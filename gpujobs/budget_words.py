@@ -22,6 +22,12 @@ _NAMES: dict[tuple[str, str], str | Promise] = {
     (Service.BENCHMARK, Budget.Period.MONTH): gettext_lazy("benchmarks in a month"),
 }
 
+STATES: dict[str, str | Promise] = {
+    "ok": gettext_lazy("enough"),
+    "soft": gettext_lazy("past the warning"),
+    "hard": gettext_lazy("used up"),
+}
+
 
 def name(budget: Budget) -> str | Promise:
     """What the budget is for."""

@@ -6,7 +6,7 @@ from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
 from gpujobs import prices
-from gpujobs.models import Price
+from gpujobs.models import Budget, Price, Service
 from gpujobs.pricing import Rate, cost, started_seconds
 from inkcloak.errors import Unavailable
 
@@ -30,6 +30,17 @@ def batch_nanousd(now: datetime) -> int:
     """
     seconds = COLD_START_SECONDS + settings.RUNPOD_EXECUTION_SECONDS + settings.RUNPOD_IDLE_SECONDS
     return cost(dearest(now), started_seconds(seconds * 1000))
+
+
+def next_amount(budget: Budget, now: datetime) -> int:
+    """What the next work under this budget needs room for: a batch, where checks fall under it. 0 where nobody knows,
+    and where a price is unknown, which stops a batch by itself."""
+    if budget.service not in ("", Service.INFERENCE):
+        return 0
+    try:
+        return batch_nanousd(now)
+    except UnknownPrice:
+        return 0
 
 
 def dearest(now: datetime) -> Rate:

@@ -17,6 +17,7 @@ app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 
 SWEEP_SECONDS = 5
+BUDGET_SECONDS = 30
 HOUR_SECONDS = 3600
 
 app.conf.beat_schedule = {
@@ -34,6 +35,11 @@ app.conf.beat_schedule = {
         "task": "detector.tasks.forget",
         "schedule": HOUR_SECONDS,
         "options": {"expires": HOUR_SECONDS},
+    },
+    "gpujobs-budgets": {
+        "task": "gpujobs.tasks.watch_budgets",
+        "schedule": BUDGET_SECONDS,
+        "options": {"expires": BUDGET_SECONDS},
     },
     "billing-forget": {
         "task": "billing.tasks.forget",
