@@ -128,9 +128,11 @@ def test_by_the_pages_a_strangers_ids_are_nobodys(
     assert counted() == rows
 
 
-def test_what_a_page_asks_for_itself_is_nobodys_too(hers: dict[str, str], charlie: User, client_of: Callable) -> None:
-    address = f"/checks/{hers['submission_id']}/status"
-    assert client_of(charlie).get(address, headers={"HX-Request": "true"}).status_code == 404
+def test_what_a_waiting_page_asks_for_is_nobodys_too(hers: dict[str, str], charlie: User, client_of: Callable) -> None:
+    client = client_of(charlie)
+    addresses = [f"/checks/{one}/status" for one in (hers["submission_id"], uuid.uuid4())]
+    answers = [client.get(address, headers={"HX-Request": "true"}) for address in addresses]
+    assert [(one.status_code, one.content, one["HX-Refresh"]) for one in answers] == [(200, b"", "true")] * 2
 
 
 def shown_at(client: Client, method: str, address: str) -> str:

@@ -67,6 +67,9 @@ class Product:
             "INKCLOAK_IGNORE_DEV_ENV": "1",
             "VISITOR_CHECKS_PER_DAY": "10000",
             "POSTS_PER_MINUTE": "10000",
+            "API_REQUESTS_PER_MINUTE": "1000000",
+            "API_ANONYMOUS_REQUESTS_PER_MINUTE": "1000000",
+            "FREE_WORDS_PER_MONTH": "1000000000",
             "WEBHOOK_ALLOWED_HOSTS": "127.0.0.1",
             "LOG_LEVEL": "INFO",
         }

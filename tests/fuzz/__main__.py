@@ -1,6 +1,6 @@
 """`python -m tests.fuzz`: fuzzes the product at BASE_URL, which must be on loopback and whose database is at hand.
 
-    make fuzz-api ARGS="--examples 50 --seconds 600 --stateless"
+    make fuzz-api ARGS="--examples 50 --seconds 600 --phases coverage fuzzing"
 
 Ends with 1 when anything differs from the contract, or an operation was never reached with success.
 """
@@ -27,7 +27,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--base-url", default=os.environ.get("BASE_URL", "http://127.0.0.1:8000"))
     parser.add_argument("--examples", type=int, default=30, help="of each operation, in each phase (default: 30)")
     parser.add_argument("--seconds", type=float, default=900, help="for all together (default: 900)")
-    parser.add_argument("--stateless", action="store_true", help="without sequences of operations")
+    parser.add_argument("--phases", nargs="+", choices=contract.PHASES, default=contract.PHASES)
     options = parser.parse_args(arguments)
     try:
         contract.refuse_all_but_loopback(options.base_url)
@@ -38,7 +38,7 @@ def main(arguments: list[str] | None = None) -> int:
         callers.made(shell),
         examples=options.examples,
         seconds=options.seconds,
-        stateful=not options.stateless,
+        only=dict.fromkeys((callers.LIVE, callers.TEST, callers.NOBODY), options.phases),
     )
     print("\n".join(running.lines(results)))  # noqa: T201
     return 1 if any(result.findings for result in results) else 0

@@ -27,7 +27,10 @@ class Caller:
 
 
 def made(shell: Callable[[str], str]) -> list[Caller]:
-    """The three of them. shell: runs Python in the product's Django and gives what it printed."""
+    """The three of them, the one with the most to do last.
+
+    shell: runs Python in the product's Django and gives what it printed.
+    """
     tokens = [line.removeprefix("key: ") for line in shell(MAKE_KEYS).splitlines() if line.startswith("key: ")]
     live, test = tokens
-    return [Caller(LIVE, live), Caller(TEST, test), Caller(NOBODY)]
+    return [Caller(NOBODY), Caller(TEST, test), Caller(LIVE, live)]

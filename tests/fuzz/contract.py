@@ -5,7 +5,7 @@ Exceptions stand here, each with its reason; whatever else differs from the cont
 
 import ipaddress
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
@@ -20,6 +20,8 @@ SCHEMA = "/api/schema/"
 SEED = 20261130
 REQUEST_SECONDS = 30
 STATEFUL_STEPS = 6
+# The contract's own examples; each bound of each field, just inside and just outside; made-up data; sequences.
+PHASES = ("examples", "coverage", "fuzzing", "stateful")
 LONGEST_MADE_UP = 4_000  # characters: what hypothesis' buffer holds
 # What data that fits the contract may get: a good answer; 401, 403 by its key; nothing there; a moment too early; an
 # Idempotency-Key of another request.
@@ -28,6 +30,7 @@ ACCEPTED = ["2xx", "401", "403", "404", "409", "422"]
 RULES_BEYOND_THE_SCHEMA: dict[str, str] = {
     "create_detection": "no such model version; a limit that was not measured; a test key's text that names an error",
     "create_from_files": "no such model version; metadata in a form is a string of JSON",
+    "create_share": "so many links of a check work at once",
     "create_webhook": "names must be known to name servers; ten to an account",
     "change_webhook": "names must be known to name servers",
     "test_webhook": "a disabled webhook is sent nothing",
@@ -52,7 +55,7 @@ def refuse_all_but_loopback(url: str) -> None:
         raise ValueError(f"{url} is not on loopback; only a product on this machine is fuzzed")
 
 
-def schema_of(base_url: str, caller: Caller, *, examples: int, stateful: bool = True) -> BaseSchema:
+def schema_of(base_url: str, caller: Caller, *, examples: int, phases: Collection[str] = PHASES) -> BaseSchema:
     """The running product's contract, with this caller's credentials. examples: for each operation and phase."""
     refuse_all_but_loopback(base_url)
     contract = read(base_url)
@@ -75,10 +78,10 @@ def schema_of(base_url: str, caller: Caller, *, examples: int, stateful: bool = 
         },
         "checks": {"positive_data_acceptance": {"expected-statuses": ACCEPTED}},
         "phases": {
-            "examples": apart,
-            "coverage": apart,
-            "fuzzing": apart,
-            "stateful": {"enabled": stateful, "max-steps": STATEFUL_STEPS},
+            "examples": {"enabled": "examples" in phases, **apart},
+            "coverage": {"enabled": "coverage" in phases, **apart},
+            "fuzzing": {"enabled": "fuzzing" in phases, **apart},
+            "stateful": {"enabled": "stateful" in phases, "max-steps": STATEFUL_STEPS},
         },
         "operations": [
             {

@@ -3,7 +3,7 @@
 import os
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tests.fuzz import contract, phases, walk
@@ -27,22 +27,33 @@ class Result:
 
 
 def all_callers(
-    base_url: str, callers: Sequence[Caller], *, examples: int, seconds: float, stateful: bool = True
+    base_url: str,
+    callers: Sequence[Caller],
+    *,
+    examples: int,
+    seconds: float,
+    only: Mapping[str, Collection[str]] | None = None,
 ) -> list[Result]:
-    """seconds: for all of them together; each gets its share of what is left."""
+    """seconds: for all of them together; each gets its share of what is left.
+
+    only: these phases, by the caller's name.
+    """
     os.environ["NO_PROXY"] = os.environ["no_proxy"] = LOCAL
     end = time.monotonic() + seconds
     results: list[Result] = []
     for number, caller in enumerate(callers):
         share = (end - time.monotonic()) / (len(callers) - number)
-        results.append(one_caller(base_url, caller, examples=examples, seconds=share, stateful=stateful))
+        chosen = (only or {}).get(caller.name, contract.PHASES)
+        results.append(one_caller(base_url, caller, examples=examples, seconds=share, chosen=chosen))
     return results
 
 
-def one_caller(base_url: str, caller: Caller, *, examples: int, seconds: float, stateful: bool = True) -> Result:
+def one_caller(
+    base_url: str, caller: Caller, *, examples: int, seconds: float, chosen: Collection[str] = contract.PHASES
+) -> Result:
     """The walk, the phases on what it made, and the operations that neither reached."""
     begin = time.monotonic()
-    schema = contract.schema_of(base_url, caller, examples=examples, stateful=stateful)
+    schema = contract.schema_of(base_url, caller, examples=examples, phases=chosen)
     with contract.closed_port() as port, contract.only_loopback(port):
         walked = walk.through(schema, caller, port)
         kept = walk.through(schema, caller, port, making_only=True)
