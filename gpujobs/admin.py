@@ -6,20 +6,9 @@ from django.contrib import admin
 from django.http import HttpRequest
 from unfold.admin import ModelAdmin, TabularInline
 
+from gpujobs import budget_admin  # noqa: F401 (registers)
+from gpujobs.admin_base import ReadOnly
 from gpujobs.models import AliasMove, GpuRun, ModelAlias, ModelVersion, RoutingChange, RunEvent
-
-
-class ReadOnly:
-    """Looking only."""
-
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
 
 
 class RunEvents(ReadOnly, TabularInline):  # type: ignore[type-arg]
