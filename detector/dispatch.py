@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
-from detector import batches, batching, collect, pinning, verdicts, wakeups
+from detector import batches, batching, collect, economics, pinning, verdicts, wakeups
 from detector.models import Submission
 from gpujobs import backends, budget_gate, budgets, registry, routing, runs, scoring
 from gpujobs.backends import Backend, BackendError, Order
@@ -141,6 +141,8 @@ def claim(
         texts=len(chosen),
         now=now,
         degraded=degraded,
+        gpu_type="" if backend == LOCAL else next(iter(settings.RUNPOD_GPU_POOLS), ""),  # the first that it prefers
+        shares=economics.shares(chosen),
     )
     ids = [row.pk for row in chosen]
     advance(

@@ -7,7 +7,7 @@ import logging
 import random
 import threading
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any
@@ -20,6 +20,8 @@ from inkcloak.lifecycle import advance
 
 log = logging.getLogger(__name__)
 
+Share = tuple[str | None, str | None, int]  # account, its batch, characters
+
 LEASE_SECONDS = 12
 HEARTBEAT_SECONDS = 3
 FIRST_LOOK_SECONDS, LONGEST_LOOK_SECONDS = 0.5, 5.0  # at a run that a backend works on by itself
@@ -27,13 +29,27 @@ UNATTENDED_SECONDS = 15.0
 GIVE_UP_GRACE_SECONDS = 120  # for cancelling, before the sweep takes the run for dead
 
 
-def open_run(*, backend: str, model_version: ModelVersion, texts: int, now: datetime, degraded: bool = False) -> GpuRun:
-    """The intent as a row, before anybody is asked to work. Call it inside the claiming transaction."""
+def open_run(
+    *,
+    backend: str,
+    model_version: ModelVersion,
+    texts: int,
+    now: datetime,
+    degraded: bool = False,
+    gpu_type: str = "",
+    shares: Sequence[Share] = (),
+) -> GpuRun:
+    """The intent as a row, before anybody is asked to work. Call it inside the claiming transaction.
+
+    gpu_type: as its prices name it, "" on this machine.  shares: whose texts they are; what it costs is split by it.
+    """
     run = GpuRun.objects.create(
         backend=backend,
         model_version=model_version,
         texts=texts,
         degraded=degraded,
+        gpu_type=gpu_type,
+        shares=list(shares),
         lease_expires_at=now + timedelta(seconds=LEASE_SECONDS),
     )
     RunEvent.objects.create(run=run, current=run.status)
