@@ -43,10 +43,12 @@ def chunks(rows: "QuerySet[Submission]", kind: str, *, include_text: bool = Fals
     """The file, piece by piece. rows: an owner's, as detector.history gives them; kind: CSV or JSONL."""
     write = _csv_lines(include_text) if kind == CSV else _json_lines
     size = CHUNK_ROWS_WITH_TEXT if include_text else CHUNK_ROWS
-    if kind == CSV:
-        yield (BOM + write([])).encode()
+    begin = BOM + write([]) if kind == CSV else ""
     for found in _by_chunk(_light(rows, include_text), size):
-        yield write(_presented(found, include_text)).encode()
+        yield (begin + write(_presented(found, include_text))).encode()
+        begin = ""
+    if begin:
+        yield begin.encode()
 
 
 def made_up(rows: Iterable[Submission], kind: str, *, include_text: bool = False) -> Iterator[bytes]:

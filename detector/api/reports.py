@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
@@ -12,6 +12,7 @@ from rest_framework.response import Response
 from billing.api.base import ApiView, owner_of
 from billing.models import Scope
 from billing.permissions import HasScope
+from detector import history
 from detector.api import answers, fixtures, making, queries
 from detector.api.report_shapes import ReportQuery, SignedReport
 from detector.models import Submission
@@ -28,7 +29,7 @@ class ReportView(ApiView):
     def said(self, request: Request, detection_id: str) -> tuple[Submission, dict[str, Any]]:
         """The check and what its report says. Raises Http404, Refused (409)."""
         live = making.is_live(request)
-        found = making.find(owner_of(request), detection_id) if live else fixtures.found(detection_id)
+        found = _find(request, detection_id) if live else fixtures.found(detection_id)
         asked = queries.read(ReportQuery, request)
         with_text = bool(asked.get("include_text"))
         return found, contents.contents(found, now=timezone.now(), include_text=with_text, live=live)
@@ -67,3 +68,11 @@ class Pdf(ReportView):
         found, said = self.said(request, detection_id)
         headers = {"Content-Disposition": contents.disposition(found, "pdf")}
         return HttpResponse(document.pdf(found, said), content_type=PDF, headers=headers)
+
+
+def _find(request: Request, detection_id: str) -> Submission:
+    """The whole check. Raises Http404 for a stranger's and for nonsense, alike."""
+    try:
+        return history.get(owner_of(request), making.identifier(detection_id))
+    except Submission.DoesNotExist:
+        raise Http404 from None

@@ -8,6 +8,7 @@ import threading
 from io import BytesIO
 from typing import Any
 
+from django.db import connection
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from reportlab.lib.colors import Color, HexColor
@@ -49,10 +50,12 @@ QUOTE = ParagraphStyle("quote", parent=BODY, fontName=TEXT, fontSize=10, leading
 
 
 def pdf(submission: Submission, said: dict[str, Any]) -> bytes:
-    """The file. said: as in detector.reports.contents; the text is shown where it holds it.
+    """The file. submission: read whole.  said: as in detector.reports.contents; the text is shown where it holds it.
 
     Raises Unavailable (reports_busy) where others keep this process busy.
     """
+    if not connection.in_atomic_block:
+        connection.close_if_unusable_or_obsolete()  # whoever waits here must not hold one that a page needs
     if not ONE_AT_A_TIME.acquire(timeout=PATIENCE_SECONDS):
         message = _("Too many reports are being made at the moment. Try again soon.")
         raise Unavailable("reports_busy", message, retry_after=RETRY_SECONDS)
