@@ -14,7 +14,6 @@ from collections.abc import Collection
 from datetime import datetime
 
 from gpujobs import budget_reading, budget_rows, budgets, estimates
-from gpujobs.budget_reading import BudgetStatus
 from gpujobs.budgets import UsedUp
 from gpujobs.models import BudgetReservation, GpuRun, Service
 from inkcloak.errors import DomainError
@@ -23,21 +22,18 @@ log = logging.getLogger(__name__)
 SERVICE = Service.INFERENCE
 
 
-def shut(now: datetime) -> DomainError | None:
-    """UsedUp (its message names budget and time), Unreadable, UnknownPrice, or None. Never raises."""
+def shut(now: datetime, account_ids: Collection[uuid.UUID] = ()) -> DomainError | None:
+    """UsedUp (its message names budget and time), Unreadable, UnknownPrice, or None. Never raises.
+
+    account_ids: whose own budgets are asked too.
+    """
     try:
-        statuses = budget_reading.of_service(SERVICE, now)
+        statuses = budget_reading.of_service(SERVICE, now, account_ids)
         full = budget_reading.worst(statuses, estimates.batch_nanousd(now)) if statuses else None
     except DomainError as error:
         log.error("no GPU work: %s", error.code)
         return error
     return UsedUp(full, now) if full else None
-
-
-def used_up(now: datetime) -> BudgetStatus | None:
-    """The budget that is in the way, if that is what it is."""
-    found = shut(now)
-    return found.status_of_budget if isinstance(found, UsedUp) else None
 
 
 def per_account() -> bool:

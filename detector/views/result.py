@@ -20,6 +20,8 @@ from detector.forms import nonce_of
 from detector.models import Share, Submission
 from detector.views import errors, story
 from detector.views.check import to_result
+from gpujobs import budget_gate, routing
+from inkcloak.errors import DomainError
 
 LONG_POLL_SECONDS = 20.0
 SLOW_SECONDS = 10  # from here on the page says that it takes longer than usual
@@ -112,10 +114,19 @@ def _render(request: HttpRequest, template: str, submission: Submission) -> Http
         context["failure"] = story.failure(submission)
     else:
         elapsed = max(0, int((timezone.now() - submission.accepted_at).total_seconds()))
-        context |= {"elapsed": elapsed, "slow": elapsed >= SLOW_SECONDS}
+        slow = elapsed >= SLOW_SECONDS
+        context |= {"elapsed": elapsed, "slow": slow, "shut": _shut(submission) if slow else None}
     response = render(request, template, context)
     response["Cache-Control"] = "no-store, private"  # somebody's text: not for the next person at this browser
     return response
+
+
+def _shut(submission: Submission) -> DomainError | None:
+    """Why no GPU may take it, where only a GPU would."""
+    now = timezone.now()
+    if submission.status != Submission.Status.QUEUED or routing.current_policy(now) != routing.GPU:
+        return None
+    return budget_gate.shut(now, [submission.account_id] if submission.account_id else ())
 
 
 def about(submission: Submission) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from billing.models import User
 from detector.models import Submission
-from gpujobs import registry, runs
+from gpujobs import runs
 from gpujobs.backends.runpod import BREAKER_NAME
 from gpujobs.breaker import Breaker
 from gpujobs.models import GpuRun, ModelVersion
@@ -39,7 +39,7 @@ def staff(db: None) -> Client:
 @pytest.fixture(autouse=True)
 def closed_breaker(settings: Any) -> Iterator[Breaker]:
     """No endpoint, a closed breaker, and all for the GPU, unless the test says otherwise."""
-    settings.SCORING_POLICY, settings.GPU_SECONDS_PER_DAY = "gpu", 0
+    settings.SCORING_POLICY = "gpu"
     settings.RUNPOD_ENDPOINT_ID = settings.RUNPOD_API_KEY = ""
     breaker = Breaker(BREAKER_NAME)
     breaker.succeeded()
@@ -170,10 +170,10 @@ def test_it_knows_the_policy_and_the_budget(
 ) -> None:
     configure(runpod.url, endpoint, runpod.key)
     waiting()
-    settings.GPU_SECONDS_PER_DAY = 1
-    run = runs.open_run(backend="runpod", model_version=registry.resolve(), texts=1, now=timezone.now())
-    runs.succeed(run, result={}, tokens=1, execution_ms=1000, now=timezone.now())
-    assert "The rented seconds of the last 24 hours are used up." in words(staff)
+    settings.BUDGETS_NANOUSD = {"inference-day": 1}
+    said = words(staff)
+    assert "The budget for checks on GPUs in a day is used up. GPU work starts again on" in said
+    assert "override" in said
     settings.SCORING_POLICY = "cpu"
     said = words(staff)
     assert "They wait for this machine's CPU." in said
