@@ -41,13 +41,11 @@ CREATE = (
 class Days(serializers.Field[Any, Any, Any, Any]):
     """One of the lifetimes; 30.0 is one, as JSON Schema has it, and "30" is none."""
 
-    default_error_messages = {
-        "invalid": _("This must be one of {days}.").format(days=", ".join(map(str, sharing.LIFETIMES_DAYS)))
-    }
+    default_error_messages = {"invalid": _("This must be one of {days}.")}
 
     def to_internal_value(self, data: Any) -> int:
         if isinstance(data, bool) or not isinstance(data, int | float) or data not in sharing.LIFETIMES_DAYS:
-            self.fail("invalid")
+            self.fail("invalid", days=", ".join(map(str, sharing.LIFETIMES_DAYS)))
         return int(data)
 
     def to_representation(self, value: Any) -> Any:
