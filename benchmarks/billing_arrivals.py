@@ -1,5 +1,5 @@
-"""The texts of one day, as `make bench-billing` has people send them: those of the planner (gpujobs/planning/arrivals.py,
-where each assumption stands with its reason), as the detector's queue holds texts. Pure and seeded.
+"""The texts of one day, as `make bench-billing` has people send them: the planner's, whose assumptions stand with
+their reasons in gpujobs/planning/arrivals.py, as the detector's queue holds texts. Pure and seeded.
 """
 
 from dataclasses import dataclass

@@ -13,15 +13,20 @@ from dataclasses import asdict, dataclass, replace
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from gpujobs.planning import arrivals, endpoint
+from django.utils.translation import gettext as _
 
-NANO = 1_000_000_000
+from gpujobs.planning import arrivals, endpoint
+from inkcloak.money import NANO
+
 UNKNOWN = "unknown"
 OVERRIDDEN = "given with this plan"
 FOUNDER = "the founder's own notes, undated"
 RUNPOD_DOCS = "RunPod's documentation, serverless price list"
 GUESS = "our guess: nobody has measured it"
 NOTED = "2026-11"  # when the notes were read
+WHOLE = ("days", "months", "GPUs")  # units of rows that are counted
+SMALLEST = "0.000000001"  # a price that may be nothing says so with a 0 of its own
+SHOWN = 60  # characters of what was given, in a message
 LARGEST = Decimal(10) ** 9
 
 
@@ -82,14 +87,17 @@ class Assumptions(Mapping[str, Assumption]):
         """A figure that is no price."""
         value = self._rows[name].value
         if value is None:
-            raise PlanError(f"{name} has no value: give one with {name}=NUMBER")
+            raise PlanError(_("%(name)s has no value: give one with %(name)s=NUMBER") % {"name": name})
         return float(value)
 
     def nanousd(self, name: str) -> int:
         """A price, for one unit of its row. Raises UnknownPrice."""
         row = self._rows[name]
         if row.value is None:
-            raise UnknownPrice(f"the price {name} ({row.what}) is unknown: give it with {name}=DOLLARS")
+            raise UnknownPrice(
+                _("The price %(name)s (%(what)s) is unknown: give it with %(name)s=DOLLARS")
+                % {"name": name, "what": row.what}
+            )
         return int(row.value * NANO)
 
     def with_values(self, values: Mapping[str, str], source: str = OVERRIDDEN) -> "Assumptions":
@@ -107,7 +115,9 @@ def assignments(lines: Iterable[str]) -> dict[str, str]:
     for line in lines:
         name, equals, value = (part.strip() for part in line.partition("="))
         if not (name and equals and value):
-            raise PlanError(f"write NAME=VALUE, not {line.strip()[:60]!r}")
+            raise PlanError(
+                _("An assumption is written NAME=VALUE, not “%(given)s”.") % {"given": line.strip()[:SHOWN]}
+            )
         found[name] = value
     return found
 
@@ -120,7 +130,10 @@ def plain(value: Decimal) -> str:
 
 def _replaced(row: Assumption | None, name: str, text: str, source: str) -> Assumption:
     if row is None:
-        raise PlanError(f"there is no assumption {name[:60]!r}; the names: {', '.join(STANDARD)}")
+        names = ", ".join(STANDARD)
+        raise PlanError(
+            _("There is no assumption “%(given)s”. The names: %(names)s") % {"given": name[:SHOWN], "names": names}
+        )
     if text == UNKNOWN:
         return replace(row, value=None, source=source, as_of="")
     try:
@@ -128,9 +141,14 @@ def _replaced(row: Assumption | None, name: str, text: str, source: str) -> Assu
     except InvalidOperation:
         value = Decimal("NaN")
     if not value.is_finite() or not row.least <= value <= row.most:
-        raise PlanError(f"{name}: a number from {plain(row.least)} to {plain(row.most)} {row.unit}, not {text[:30]!r}")
+        raise PlanError(
+            _("%(what)s: a number from %(low)s to %(high)s, not “%(given)s”.")
+            % {"what": name, "low": plain(row.least), "high": plain(row.most), "given": text[:SHOWN]}
+        )
+    if row.unit in WHOLE and value != int(value):
+        raise PlanError(_("%(what)s: a whole number, not “%(given)s”.") % {"what": name, "given": text[:SHOWN]})
     if row.is_price and value * NANO != int(value * NANO):
-        raise PlanError(f"{name}: nine decimals at most, not {text[:30]!r}")
+        raise PlanError(_("%(what)s: nine decimals at most, not “%(given)s”.") % {"what": name, "given": text[:SHOWN]})
     return replace(row, value=value, source=source, as_of="")
 
 
@@ -208,4 +226,4 @@ _NUMBERS = (
          "measured on the live service by others, 5.7 GB image", "2026-09", most=600),
 )  # fmt: skip
 
-STANDARD = Assumptions((*(_row(*price) for price in _PRICES), *_NUMBERS))
+STANDARD = Assumptions((*(_row(*price, least=0 if price[1] == "0" else SMALLEST) for price in _PRICES), *_NUMBERS))

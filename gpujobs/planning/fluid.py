@@ -1,12 +1,12 @@
 """Cost and waits without simulating: each hour as a steady state, whatever the number of users. Pure.
 
 The approximation
-    up to one worker     a worker lives from a cold start until nothing has arrived for its idle seconds. With the chance
-                         of such a gap (hours.Gaps) its billed seconds are a sum over events; no queue is looked at.
-    above it             work divided by speed, and HEADROOM times its square root more, as one keeps waits short in a
-                         steady stream; the scaler is ideal: no worker too many after a peak, none missing before it
-    hybrid               bulk work of more than the wake seconds wakes a GPU, which then takes all until a gap; an hour
-                         in which the CPU would be busier than `cpu.busy` is the GPU's
+    up to one worker   a worker lives from a cold start until nothing has arrived for its idle seconds. With the chance
+                       of such a gap (hours.Gaps) its billed seconds are a sum over events; no queue is looked at.
+    above it           work divided by speed, and HEADROOM times its square root more, as one keeps waits short in a
+                       steady stream; the scaler is ideal: no worker too many after a peak, none missing before it
+    hybrid             bulk work of more than the wake seconds wakes a GPU, which then takes all until a gap; an hour in
+                       which the CPU would be busier than `cpu.busy` is the GPU's
 Hours don't know of each other; peaks within an hour, faults, image pulls and throttled workers are left out.
 `tests/gpujobs/test_plan_fluid.py` holds it against the simulation where both work.
 """
@@ -116,7 +116,7 @@ def _too_many(hour: Hour, demand: Demand, limits: Limits) -> float:
     if limits.queue_delay_seconds > limits.cold_start_seconds or limits.workers_max < 2:
         return 0.0
     low, high = API_TEXTS
-    sizes = [low * (high / low) ** ((place + 0.5) / 20) for place in range(20)]
+    sizes: list[float] = [low * (high / low) ** ((place + 0.5) / 20) for place in range(20)]
     extra = sum(min(limits.workers_max, math.ceil(size / GPU_BATCH[1])) - 1 for size in sizes) / len(sizes)
     return extra * hour.programs / hour.events
 

@@ -1,7 +1,7 @@
-"""The founder's table as test vectors: each figure derived by the planner's functions, and what it takes to get it. Pure.
+"""The founder's table as test vectors: each figure derived by the planner's functions, and what it takes. Pure.
 
-His notes leave out what some figures rest on: how long a pod takes before its work, how often one user checks. Where two
-of his figures leave one number over, it is fitted, and its row says so; where no assumption of ours gives a figure, the
+His notes leave out what some figures rest on: how long a pod takes before its work, how often one user checks. Where
+his figures leave such a number over, it is fitted, and its row says so; where no assumption of ours gives a figure, the
 vector does not hold and says what would be needed.
 """
 
@@ -14,12 +14,12 @@ from gpujobs import routing
 from gpujobs.planning import fluid, question, tuning, ways
 from gpujobs.planning.arrivals import HOUR_SECONDS, Demand
 from gpujobs.planning.assumptions import Assumptions
-from gpujobs.planning.money import NANO, cost, milli
+from gpujobs.planning.money import cost, milli
 from gpujobs.planning.question import Question
 from gpujobs.planning.scale import SUSTAINED_NANOUSD, break_even_month
 from gpujobs.planning.tuning import Setting
+from inkcloak.money import CENT, NANO
 
-CENT = NANO // 100
 TRAINING_MINUTES, BENCHMARK_MINUTES, BENCHMARK_MODELS = 15, 20, 3
 ACTIVE_HOUR = 17 * CENT
 MONTH_USERS = 1000
@@ -82,7 +82,7 @@ def benchmark(book: Assumptions) -> Vector:
 
 
 def _pod_vector(key: str, cents: int, minutes: int, models: int, book: Assumptions) -> Vector:
-    """Wanted to the cent, half up. start_from, start_to: minutes of start-up that give it, whatever they are made of."""
+    """Wanted to the cent, half up. start_from, start_to: minutes of start-up that give it, whatever they hold."""
     least, most = cents * CENT - CENT // 2, cents * CENT + CENT // 2 - 1
     price = book.nanousd("price.training_pod")
     figures = {
@@ -158,6 +158,8 @@ def _month(key: str, setting: Setting, book: Assumptions, price: str, per: int) 
         other = replace(wanted, checks=hundredths / 100)
         return ways.flex_month(tuning.estimate(routing.GPU, setting, other, book), book, price, per)
 
+    checks_from = _first(lambda number: month(number) >= least, 100, 2000)
+    checks_to = _first(lambda number: month(number) > most, 100, 2000) - 1
     figures = {
         "users": wanted.users,
         "checks": wanted.checks,
@@ -166,8 +168,9 @@ def _month(key: str, setting: Setting, book: Assumptions, price: str, per: int) 
         "price_nanousd": book.nanousd(price) * HOUR_SECONDS // per,
         "cold_starts": round(found.cold_starts),
         "hours": round(found.billed_milliseconds / found.days * ways.month_days(book) / 1000 / HOUR_SECONDS, 1),
-        "checks_from": _first(lambda number: month(number) >= least, 100, 2000) / 100,
-        "checks_to": (_first(lambda number: month(number) > most, 100, 2000) - 1) / 100,
+        "checks_from": checks_from / 100 if checks_from <= checks_to else None,
+        "checks_to": checks_to / 100 if checks_from <= checks_to else None,
+        "flashboot": book.number("flashboot.resume"),
     }
     return Vector(key, least, most, ways.flex_month(found, book, price, per), figures)
 

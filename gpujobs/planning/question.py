@@ -1,9 +1,12 @@
 """What somebody wants planned: read from text and held to limits, and turned into the simulator's own values. Pure."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from gpujobs.planning import arrivals
 from gpujobs.planning.arrivals import CLASS, PASTED, SHAPES, Demand
@@ -15,11 +18,30 @@ CHECKS = (1, 1000)  # that one of them pastes in a day; who checks nothing is no
 WORDS = (1, 20_000)  # of a pasted text, on average
 P95 = (0.1, 3600)  # seconds until a pasted text is answered
 BULK_P95 = (1, 86_400)  # seconds until a text of a class or a job is
+SHOWN = 30  # characters of what was given, in a message
+DIGITS = 30
+
+
+NAMES: dict[str, str | Promise] = {
+    "users": gettext_lazy("Daily users"),
+    "checks": gettext_lazy("Checks a user"),
+    "words": gettext_lazy("Words a check"),
+    "shape": gettext_lazy("When they come"),
+    "p95": gettext_lazy("Seconds for a pasted text"),
+    "bulk_p95": gettext_lazy("Seconds for bulk"),
+}
+LIMITS: dict[str, tuple[float, float]] = {
+    "users": USERS,
+    "checks": CHECKS,
+    "words": WORDS,
+    "p95": P95,
+    "bulk_p95": BULK_P95,
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """words: of a pasted text on average; None = as the table of lengths has them.  p95, bulk_p95: seconds, the wish."""
+    """words: of a pasted text on average; None = as the table of lengths has them.  p95, bulk_p95: wish, in seconds."""
 
     users: int
     checks: float = arrivals.MEAN_CHECKS
@@ -30,14 +52,15 @@ class Question:
 
     def __post_init__(self) -> None:
         """Raises PlanError, which names the limits."""
-        _within("daily users", self.users, USERS)
-        _within("checks a user", self.checks, CHECKS)
-        if self.words is not None:
-            _within("words a check", self.words, WORDS)
+        for name, (low, high) in LIMITS.items():
+            value = getattr(self, name)
+            if value is not None and not low <= value <= high:  # NaN is in no order
+                raise _refused(name, str(value))
         if self.shape not in SHAPES:
-            raise PlanError(f"shape: one of {', '.join(SHAPES)}, not {str(self.shape)[:30]!r}")
-        _within("p95 seconds", self.p95, P95)
-        _within("p95 seconds of bulk", self.bulk_p95, BULK_P95)
+            raise PlanError(
+                _("%(what)s: one of %(shapes)s, not “%(given)s”.")
+                % {"what": NAMES["shape"], "shapes": ", ".join(SHAPES), "given": str(self.shape)[:SHOWN]}
+            )
 
     def to_json(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
@@ -46,20 +69,36 @@ class Question:
 def read(given: Mapping[str, str]) -> Question:
     """From text, as a form or a command line has it; what is empty or missing has its default. Raises PlanError."""
     text = {name: value.strip() for name, value in given.items() if value and value.strip()}
-    if "users" not in text:
-        raise PlanError(f"daily users: a whole number from {_limits(USERS)}")
-    fields: dict[str, Any] = {"users": _whole(text["users"])}
-    for name, what, limits in (
-        ("checks", "checks a user", CHECKS),
-        ("words", "words a check", WORDS),
-        ("p95", "p95 seconds", P95),
-        ("bulk_p95", "p95 seconds of bulk", BULK_P95),
-    ):
-        if name in text:
-            fields[name] = _number(what, text[name], limits)
+    fields: dict[str, Any] = {"users": _whole(text.get("users", ""))}
+    fields |= {name: _number(name, text[name]) for name in ("checks", "words", "p95", "bulk_p95") if name in text}
     if "shape" in text:
         fields["shape"] = text["shape"]
     return Question(**fields)
+
+
+def _whole(text: str) -> int:
+    plain = text.replace(",", "").replace("_", "")
+    if not (plain.isascii() and plain.removeprefix("-").isdigit() and len(plain) <= DIGITS):
+        raise _refused("users", text)
+    return int(plain)
+
+
+def _number(name: str, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise _refused(name, text) from None
+
+
+def _refused(name: str, given: str) -> PlanError:
+    low, high = LIMITS[name]
+    return PlanError(
+        _("%(what)s: a number from %(low)s to %(high)s, not “%(given)s”.")
+        % {"what": NAMES[name], "low": f"{low:,}", "high": f"{high:,}", "given": given[:SHOWN]}
+    )
+
+
+# --- For the simulator ----------------------------------------------------------------------------------------------
 
 
 def demand(question: Question, book: Assumptions) -> Demand:
@@ -99,28 +138,3 @@ def limits(book: Assumptions, **settings: Any) -> Limits:
         "together_seconds": book.number("gpu.together"),
     }
     return Limits(**(speeds | settings))
-
-
-def _whole(text: str) -> int:
-    plain = text.replace(",", "").replace("_", "")
-    if not (plain.isascii() and plain.lstrip("+-").isdigit() and len(plain) <= 30):
-        raise PlanError(f"daily users: a whole number from {_limits(USERS)}, not {text[:30]!r}")
-    return int(plain)
-
-
-def _number(what: str, text: str, ends: tuple[float, float]) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise PlanError(f"{what}: a number from {_limits(ends)}, not {text[:30]!r}") from None
-
-
-def _within(what: str, value: float, ends: tuple[float, float]) -> None:
-    low, high = ends
-    if not math.isfinite(value) or not low <= value <= high:
-        raise PlanError(f"{what}: from {_limits(ends)}, not {value!r}"[:200])
-
-
-def _limits(ends: tuple[float, float]) -> str:
-    low, high = ends
-    return f"{low:,} to {high:,}"

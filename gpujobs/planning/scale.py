@@ -12,11 +12,11 @@ from typing import Any
 
 from gpujobs.planning import question, ways
 from gpujobs.planning.assumptions import Assumptions
-from gpujobs.planning.money import NANO
 from gpujobs.planning.question import Question
 from gpujobs.planning.ways import ALWAYS_ON, HYBRID, KEPT_WARM, OWN, POD, SERVERLESS
+from inkcloak.money import NANO
 
-USERS = tuple(first * 10**power for power in range(2, 7) for first in (1, 2, 5)) + (10_000_000,)
+USERS = (*(first * 10**power for power in range(2, 7) for first in (1, 2, 5)), 10_000_000)
 SUSTAINED_NANOUSD = 500 * NANO  # a month: past it, says the founder, own hardware is worth it
 # Which becomes cheaper than which.
 PAIRS = (
@@ -116,7 +116,7 @@ def _between(left: Point, right: Point, way: str, share: float) -> tuple[int, in
 
 
 def two_digits(number: float) -> int:
-    unit = 10 ** max(0, math.floor(math.log10(number)) - 1)
+    unit: int = 10 ** max(0, math.floor(math.log10(number)) - 1)
     return round(number / unit) * unit
 
 

@@ -1,8 +1,8 @@
 """Idle seconds, scaler, workers and wake seconds for the least cost within the wish.
 
-All settings of the grid are judged by fluid.py at first, which takes milliseconds. Where a day has few enough texts, the
-best ones are then played (site.py), with other scalers and numbers of workers, and the cheapest played one that keeps
-the wish is recommended; above that, fluid's best is, and the plan says so.
+All settings of the grid are judged by fluid.py at first, which takes milliseconds. Where a day has few enough texts,
+the best ones are then played (site.py), with other scalers and numbers of workers, and the cheapest played one that
+keeps the wish is recommended; above that, fluid's best is, and the plan says so.
 """
 
 import math

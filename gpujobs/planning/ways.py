@@ -209,6 +209,12 @@ def t4_spot(wanted: Demand, book: Assumptions) -> Way:
     return Way(T4_SPOT, month, wait, wait, machines, within=False, role="batch", billed_hours=billed)
 
 
+def credit_months(found: tuple[Way, ...], book: Assumptions) -> int:
+    """Whole months of T4 spot that the starting credit pays."""
+    month = next(way.month_nanousd for way in found if way.key == T4_SPOT)
+    return book.nanousd("t4.credit") // max(1, month)
+
+
 # --- The comparison -------------------------------------------------------------------------------------------------
 
 
