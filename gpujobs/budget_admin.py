@@ -21,6 +21,7 @@ from inkcloak import money
 from inkcloak.errors import DomainError
 
 NONE = "–"
+FIELDS = ("scope", "service", "account_id", "period", "zone", "soft_nanousd", "hard_nanousd", "active")
 
 
 class ReasonForm(forms.ModelForm):  # type: ignore[type-arg]
@@ -53,12 +54,11 @@ class BudgetForm(ReasonForm):
 
     class Meta:
         model = Budget
-        fields = ("scope", "service", "account_id", "period", "zone", "soft_nanousd", "hard_nanousd", "active")
+        fields = FIELDS
 
     def look(self, cleaned: dict[str, Any]) -> None:
-        values = {name: value for name, value in cleaned.items() if name in self.Meta.fields}
-        kept = {name: getattr(self.instance, name) for name in self.Meta.fields}
-        budget_changes.check(Budget(**kept | values), cleaned["reason"])
+        whole = {name: cleaned.get(name, getattr(self.instance, name)) for name in FIELDS}
+        budget_changes.check(Budget(**whole), cleaned["reason"])
 
 
 class OverrideForm(ReasonForm):
@@ -87,7 +87,7 @@ class WithStatuses(ChangeList):
         self.result_list = shown
 
 
-@method_decorator(reauthentication_required, name="changeform_view")
+@method_decorator(reauthentication_required(allow_get=True), name="changeform_view")
 @admin.register(Budget)
 class BudgetAdmin(ModelAdmin):  # type: ignore[misc]
     form = BudgetForm
@@ -152,7 +152,7 @@ class BudgetAdmin(ModelAdmin):  # type: ignore[misc]
         return budget_words.when(budget.status) if budget.status else NONE
 
 
-@method_decorator(reauthentication_required, name="changeform_view")
+@method_decorator(reauthentication_required(allow_get=True), name="changeform_view")
 @admin.register(BudgetOverride)
 class BudgetOverrideAdmin(ModelAdmin):  # type: ignore[misc]
     """Adding one lets work go on past a budget for a while; the last one counts."""
