@@ -143,7 +143,7 @@ def figures(now: datetime) -> Figures:
         capped=any(len(runs) == MOST_RUNS for runs in found.values()),
         in_flight=tuple(in_flight(run, now) for run in flying.defer("result").order_by("created_at")[:SHOWN_IN_FLIGHT]),
         in_flight_count=flying.count(),
-        padding=padding(_told_padding(now)),
+        padding=padding(told_padding(now - LOOK_BACK, now)),
     )
 
 
@@ -269,10 +269,10 @@ def _recent(backend: str, now: datetime) -> list[Run]:
     return [Run(backend=backend, **row) for row in rows.values(*names)[:MOST_RUNS]]
 
 
-def _told_padding(now: datetime) -> list[tuple[int, Sequence[Any]]]:
-    """Only the counts leave the database: an answer has thousands of scores."""
+def told_padding(start: datetime, end: datetime) -> list[tuple[int, Sequence[Any]]]:
+    """Of the newest runs of that time. Only the counts leave the database: an answer has thousands of scores."""
     rows = GpuRun.objects.filter(
-        backend=RunpodBackend.name, created_at__gte=now - LOOK_BACK, status=GpuRun.Status.SUCCEEDED
+        backend=RunpodBackend.name, created_at__gte=start, created_at__lte=end, status=GpuRun.Status.SUCCEEDED
     ).order_by("-created_at")
     counts = Func(
         F("result"),
