@@ -15,7 +15,9 @@ from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 from rest_framework.fields import empty
 
+from billing import keys
 from detector import intake
+from inkcloak.errors import Invalid
 
 MAX_METADATA_NAMES = 20
 MAX_METADATA_NAME_CHARACTERS = 40
@@ -149,6 +151,8 @@ class Metadata(serializers.Field[Any, Any, Any, Any]):
             self.fail("names", names=MAX_METADATA_NAMES, characters=MAX_METADATA_NAME_CHARACTERS)
         if any(UNSTORABLE.search(part) for pair in data.items() for part in pair):
             self.fail("characters")
+        if any(keys.FORMAT.search(part) for pair in data.items() for part in pair):  # it would be stored as it is
+            raise Invalid("key_in_body", _("Send the API key in the Authorization header only, never in the body."))
         if len(json.dumps(data, ensure_ascii=False).encode()) > MAX_METADATA_BYTES:
             self.fail("too_long", bytes=MAX_METADATA_BYTES)
         return data

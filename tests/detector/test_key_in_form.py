@@ -3,13 +3,14 @@
 from datetime import datetime
 
 import pytest
+import samples
 from api_calls import V1, Caller, problem
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from billing import keys
 from billing.accounts import account_of
 from billing.models import Scope, User
-from detector.models import Batch
+from detector.models import Batch, Submission
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("champion")]
 
@@ -43,3 +44,13 @@ def test_a_file_may_speak_of_keys(caller: Caller, alice: User) -> None:
     files = {"files": SimpleUploadedFile("a.txt", f"Our key was {leaked}, and it leaked.".encode())}
     answer = caller.client.post(f"{V1}/detections/files", files, headers=caller.headers())
     assert answer.status_code == 202
+
+
+@pytest.mark.parametrize("metadata", [{"mine": "{}"}, {"{}": "mine"}, {"note": "Bearer {}!"}])
+def test_labels_hold_no_key_in_json_either(caller: Caller, metadata: dict[str, str]) -> None:
+    named = {name.format(caller.token): value.format(caller.token) for name, value in metadata.items()}
+    refused = 400, "invalid" if "{}" in metadata else "key_in_body"  # as a name it is too long in any case
+    assert problem(caller.post("/detections", {"text": samples.HUMAN, "metadata": named})) == refused
+    batch = caller.post("/detections/batch", {"texts": [{"text": samples.HUMAN, "metadata": named}]}).json()
+    assert batch["items"][0]["problem"]["code"] == refused[1]
+    assert not Submission.objects.exists()
