@@ -112,7 +112,7 @@ def spent(
     if account_id is not None and provider is not None:
         raise ValueError("an account's spending is not kept by provider")
     asked = {name: value for name, value in (("service", service), ("provider", provider)) if value is not None}
-    first, last = _quarter_from(start), _quarter_upto(end)
+    first, last = _quarter_from(start), quarter_upto(end)
     if first > last:  # both inside one quarter
         return _lines(start, end, account_id, asked)
     rows: models.QuerySet[Any] = CostQuarter.objects.all()
@@ -141,7 +141,7 @@ def _lines(start: datetime, end: datetime, account_id: uuid.UUID | None, asked: 
     return int(rows.aggregate(sum=Sum("amount_nanousd"))["sum"] or 0)
 
 
-def _quarter_upto(moment: datetime) -> datetime:
+def quarter_upto(moment: datetime) -> datetime:
     """The start of the quarter that it lies in."""
     return moment - (moment - EPOCH) % QUARTER
 

@@ -1,9 +1,14 @@
 """Celery's doors: one verb each, and why twice is harmless."""
 
+import logging
+
 from celery import shared_task
 from django.utils import timezone
 
-from gpujobs import budget_watch, budgets
+from gpujobs import budget_watch, budgets, costing, reconciling, routing, standing
+from gpujobs.providers.runpod_rest import RunpodError, RunpodRest
+
+log = logging.getLogger(__name__)
 
 
 @shared_task
@@ -14,3 +19,31 @@ def watch_budgets() -> None:
     budgets.expire(now)
     budget_watch.notice(now)
     budget_watch.keep_floor(now)
+
+
+@shared_task
+def cost() -> None:
+    """Posts what ended runs and workers that are always on have cost. Twice is harmless: a machine's meter is locked
+    meanwhile, and a line is posted once."""
+    now = timezone.now()
+    costing.cost_ended_runs(now)
+    try:
+        standing.cost_standing(now)
+    except costing.Unpriced as unknown:
+        log.error("workers that are always on are not costed: %s", unknown)
+
+
+@shared_task
+def reconcile() -> None:
+    """Brings the ledger to the provider's bill. Twice is harmless: a day changes only by a difference that is there."""
+    if not routing.configured():
+        return
+    rest = RunpodRest.from_settings()
+    try:
+        days = reconciling.reconcile(timezone.now(), rest)
+    except RunpodError as error:
+        log.error("not reconciled: %s", error)
+    else:
+        log.info("reconciled: %d days changed", len(days))
+    finally:
+        rest.close()

@@ -17,6 +17,7 @@ app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 
 SWEEP_SECONDS = 5
+COST_SECONDS = 10
 BUDGET_SECONDS = 30
 HOUR_SECONDS = 3600
 
@@ -33,6 +34,16 @@ app.conf.beat_schedule = {
     },
     "detector-forget": {
         "task": "detector.tasks.forget",
+        "schedule": HOUR_SECONDS,
+        "options": {"expires": HOUR_SECONDS},
+    },
+    "gpujobs-cost": {
+        "task": "gpujobs.tasks.cost",
+        "schedule": COST_SECONDS,
+        "options": {"expires": COST_SECONDS},
+    },
+    "gpujobs-reconcile": {
+        "task": "gpujobs.tasks.reconcile",
         "schedule": HOUR_SECONDS,
         "options": {"expires": HOUR_SECONDS},
     },

@@ -17,6 +17,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('provider', models.CharField(max_length=20)),
                 ('machine_id', models.CharField(max_length=100)),
+                ('service', models.CharField(choices=[('inference', 'Inference'), ('training', 'Training'), ('benchmark', 'Benchmark')], default='inference', max_length=12)),
                 ('gpu_type', models.CharField(max_length=60)),
                 ('model_version', models.CharField(blank=True, max_length=40)),
                 ('opened_at', models.DateTimeField(null=True)),

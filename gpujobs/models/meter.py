@@ -6,7 +6,7 @@ locked while lines are posted, so that each moment of a machine is posted once.
 
 from django.db import models
 
-from gpujobs.models.cost import Price
+from gpujobs.models.cost import Price, Service
 
 
 class MachineMeter(models.Model):
@@ -17,6 +17,7 @@ class MachineMeter(models.Model):
 
     provider = models.CharField(max_length=20)
     machine_id = models.CharField(max_length=100)
+    service = models.CharField(max_length=12, choices=Service.choices, default=Service.INFERENCE)
     gpu_type = models.CharField(max_length=60)
     model_version = models.CharField(max_length=40, blank=True)
     price = models.ForeignKey(Price, null=True, on_delete=models.PROTECT, related_name="+", db_index=False)

@@ -1,5 +1,5 @@
-"""RunPod's management over raw HTTP: endpoints, templates, workers (REST v2) and the balance (GraphQL, which alone
-knows it). Frozen dataclasses out, no ORM inside, one exception with `permanent`.
+"""RunPod's management over raw HTTP: endpoints, templates, workers, bills (REST v2), the balance (only GraphQL has it).
+Frozen dataclasses out, no ORM inside, one exception with `permanent`.
 
 Not the data plane, whose `/v2` is on another host (backends/runpod_http.py). Reads and changes are tried again where
 RunPod may answer otherwise the next time; a creation only where it was surely not carried out, because there is no
@@ -12,20 +12,23 @@ import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal, InvalidOperation
-from typing import Any
+from typing import Any, Literal
 
 import httpx
 from django.conf import settings
 
 from gpujobs.backends.runpod_http import backoff, retry_after
+from inkcloak import money
 
 TRIES = 4  # of one call, the first included
 CONNECT_SECONDS = 5.0
 LONGEST_WAIT_SECONDS = 60.0  # for a rate window or a Retry-After; longer ones are the caller's matter
 MOST_DETAIL_CHARS = 300
 NANO = 1_000_000_000  # nano-dollars in a dollar
+Billed = Literal["serverless", "pods"]
+BILLED_BY: dict[Billed, str] = {"serverless": "serverlessId", "pods": "podId"}
 BALANCE_QUERY = "query { myself { clientBalance currentSpendPerHr spendLimit } }"
 
 UNAUTHORIZED, FORBIDDEN, UNPAID, MISSING = "unauthorized", "forbidden", "unpaid", "missing"
@@ -81,6 +84,15 @@ class Balance:
     balance_nanousd: int
     spend_nanousd_per_hour: int
     spend_limit_nanousd: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Bill:
+    """What RunPod billed for one endpoint or pod on one UTC day, in nano-dollars: cards, disks, fees, all of it."""
+
+    day: date
+    resource: str
+    nanousd: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +175,15 @@ class RunpodRest:
     def change_template(self, template_id: str, body: Mapping[str, Any]) -> Resource:
         """PATCH /templates/ID."""
         return _resource(self._rest("PATCH", f"/templates/{template_id}", body))
+
+    def bills(self, what: Billed, first: date, last: date) -> tuple[Bill, ...]:
+        """GET /billing/WHAT of these UTC days, both included; of a resource and day on which nothing was spent, none.
+
+        The last hour is not in it yet, and more may be late.
+        """
+        query = f"startTime={first}T00:00:00Z&endTime={last + timedelta(days=1)}T00:00:00Z&bucketSize=day"
+        data = self._rest("GET", f"/billing/{what}?{query}")
+        return tuple(_bill(each, BILLED_BY[what]) for each in _items(data, "records"))
 
     def balance(self) -> Balance:
         """GraphQL's myself. A key that may not ask is answered with an error inside a 200: REFUSED."""
@@ -289,6 +310,17 @@ def _worker(data: Mapping[str, Any]) -> Worker:
         uptime_seconds=int(uptime) if isinstance(uptime, int | Decimal) else None,
         gpu_type=str(data.get("gpuTypeId") or ""),
     )
+
+
+def _bill(data: Mapping[str, Any], named: str) -> Bill:
+    try:
+        start = datetime.fromisoformat(data["startTime"]).astimezone(UTC)
+        total = data["totalAmount"]
+        if not isinstance(total, int | Decimal) or isinstance(total, bool):
+            raise TypeError("no amount")
+        return Bill(start.date(), str(data[named]), money.read(Decimal(total)))
+    except (KeyError, TypeError, ValueError, ArithmeticError):  # a bill that cannot be read is no bill of nothing
+        raise RunpodError(STRANGE, permanent=False, status=200) from None
 
 
 def _nanousd(value: Any) -> int:
