@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.http import HttpRequest
 from unfold.admin import ModelAdmin, TabularInline
 
-from gpujobs import budget_admin  # noqa: F401 (registers)
+from gpujobs import budget_admin, price_admin  # noqa: F401 (registers)
 from gpujobs.admin_base import ReadOnly
 from gpujobs.models import AliasMove, GpuRun, ModelAlias, ModelVersion, RoutingChange, RunEvent
 

@@ -12,7 +12,7 @@ from django.test import Client
 from django.utils import timezone
 
 from gpujobs import budget_changes, budgets, checks
-from gpujobs.models import AuditEntry, Budget, BudgetOverride
+from gpujobs.models import AuditEntry, Budget, BudgetOverride, Price
 from inkcloak.errors import Invalid
 from inkcloak.money import NANO
 
@@ -218,3 +218,15 @@ def test_nonsense_in_the_settings_is_named(settings: Any) -> None:
     settings.BUDGET_ZONE, settings.BUDGET_SOFT_PERCENT = "Europe/Madrid", 80
     settings.BUDGETS_NANOUSD = {"global-day": 9, "global-month": 5, "training-month": 6, "training-day": 1}
     assert found() == ["gpujobs.W001", "gpujobs.W002"]
+
+
+def test_a_price_is_added_and_never_changed() -> None:
+    client = signed_in()
+    assert client.get("/staff/gpujobs/price/").status_code == 200
+    data = {"provider": "runpod", "gpu_type": "A_POOL_OF_TOMORROW", "mode": "flex", "unit": "hour"}
+    told = {"amount_nanousd": "0.576", "source": "its price list", "as_of": "2026-11-30"}
+    client.post("/staff/gpujobs/price/add/", data | told | {"valid_from_0": "2026-11-30", "valid_from_1": "00:00:00"})
+    price = Price.objects.get(gpu_type="A_POOL_OF_TOMORROW")
+    assert price.amount_nanousd == 576_000_000
+    answer = client.post(f"/staff/gpujobs/price/{price.pk}/change/", data | {"amount_nanousd": "0.1"})
+    assert answer.status_code == 403
