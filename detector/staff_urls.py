@@ -2,10 +2,11 @@
 
 from django.urls import path
 
-from detector.views import gpu
+from detector.views import gpu, plan
 
 app_name = "staff"
 urlpatterns = [
     path("gpu/", gpu.show, name="gpu"),
     path("gpu/figures", gpu.figures, name="gpu_figures"),
+    path("plan/", plan.show, name="plan"),
 ]

@@ -18,6 +18,7 @@ CHECKS = (1, 1000)  # that one of them pastes in a day; who checks nothing is no
 WORDS = (1, 20_000)  # of a pasted text, on average
 P95 = (0.1, 3600)  # seconds until a pasted text is answered
 BULK_P95 = (1, 86_400)  # seconds until a text of a class or a job is
+SHAPE, WISH_SECONDS, BULK_WISH_SECONDS = "office", 2.0, 60.0  # unless somebody says otherwise
 SHOWN = 30  # characters of what was given, in a message
 DIGITS = 30
 
@@ -46,9 +47,9 @@ class Question:
     users: int
     checks: float = arrivals.MEAN_CHECKS
     words: float | None = None
-    shape: str = "office"
-    p95: float = 2.0
-    bulk_p95: float = 60.0
+    shape: str = SHAPE
+    p95: float = WISH_SECONDS
+    bulk_p95: float = BULK_WISH_SECONDS
 
     def __post_init__(self) -> None:
         """Raises PlanError, which names the limits."""

@@ -45,7 +45,7 @@ def _question(plan: Plan) -> Iterator[str]:
     )
     yield f"wish: p95 of a pasted text {words.seconds(asked.p95)}, of bulk {words.seconds(asked.bulk_p95)}"
     if plan.played:
-        yield "Simulated, text by text: the CPU, and serverless workers that come and go. All else and the curve: by rates."
+        yield "Simulated: the CPU, and serverless workers that come and go. All else, and the curve: by rates."
     else:
         yield "By rates, not simulated: too many texts for that. What it leaves out: gpujobs/planning/fluid.py."
 
