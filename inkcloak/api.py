@@ -7,14 +7,14 @@ who may ask, and how often, is `billing.api.base`'s.
 from collections.abc import Iterator
 from typing import Any
 
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import PermissionDenied, RequestDataTooBig
 from django.http import Http404
 from django.utils.functional import Promise
 from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
-from inkcloak import problems
+from inkcloak import problems, strict_json
 from inkcloak.middleware import readable
 from inkcloak.problems import Problem
 
@@ -33,6 +33,8 @@ class Refused(exceptions.APIException):
 
 def exception_handler(error: Exception, context: dict[str, Any]) -> Response | None:
     """The problem that an exception of a view is; None for a defect of ours, which stays one."""
+    if isinstance(error, RequestDataTooBig):  # the framework's own limit of any body came first: name the view's
+        error = strict_json.too_large(getattr(context["view"], "max_body_bytes", strict_json.MAX_BODY_BYTES))
     problem = problem_of(error)
     if problem is None:
         return None

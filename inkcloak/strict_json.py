@@ -77,9 +77,14 @@ def _read(stream: IO[Any], limit: int, request: Any) -> bytes:
         announced = 0
     content: bytes = b"" if announced > limit else stream.read(limit + 1)
     if max(announced, len(content)) > limit:
-        message = _("The body has more than %(limit)d bytes, which is the limit here.")
-        raise Invalid("too_large", message % {"limit": limit})
+        raise too_large(limit)
     return content
+
+
+def too_large(limit: int) -> Invalid:
+    """limit: bytes."""
+    message = _("The body has more than %(limit)d bytes, which is the limit here.")
+    return Invalid("too_large", message % {"limit": limit})
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

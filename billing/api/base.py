@@ -2,7 +2,7 @@
 
 from typing import Any, cast
 
-from django.http import Http404
+from django.http import Http404, HttpRequest
 from rest_framework.exceptions import APIException
 from rest_framework.request import Request
 from rest_framework.views import APIView
@@ -26,6 +26,12 @@ class ApiView(APIView):
     permission_classes = [HasKey]
     pagination_class = CursorPages  # of views whose answer is a list: the contract reads it here
     max_body_bytes: int = MAX_BODY_BYTES
+
+    def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
+        """A body that comes in chunks announces no length, and the framework would take it for none."""
+        if request.headers.get("Transfer-Encoding") and not request.META.get("CONTENT_LENGTH"):
+            request.META["CONTENT_LENGTH"] = str(len(request.body))
+        return super().initialize_request(request, *args, **kwargs)
 
     def perform_authentication(self, request: Request) -> None:
         """Counts the request too: by account, or by address where there is no good key.

@@ -6,12 +6,14 @@ from typing import Any
 import pytest
 import samples
 from api_calls import Caller, problem
+from django.db.models import Q
 from pytest_django import Settings
 
-from billing.models import Meter, User
+from billing.models import Meter, User, WordEntry
 from detector import intake
-from detector.api import serializers
+from detector.api import batches, files, serializers
 from detector.models import Batch, Submission
+from inkcloak import strict_json
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("champion")]
 
@@ -24,7 +26,9 @@ def caller(alice: User) -> Caller:
 
 
 def nothing_stored() -> bool:
-    return not (Submission.objects.exists() or Batch.objects.exists() or Meter.objects.filter(held__gt=0).exists())
+    """Nor charged, nor held, nor written into the ledger."""
+    used = Meter.objects.filter(Q(held__gt=0) | Q(used__gt=0))
+    return not any(found.exists() for found in (Submission.objects, Batch.objects, WordEntry.objects, used))
 
 
 REFUSED_TEXTS = {
@@ -52,7 +56,9 @@ TAKEN_TEXTS = {
 
 @pytest.mark.parametrize(("text", "code"), REFUSED_TEXTS.values(), ids=REFUSED_TEXTS)
 def test_it_refuses_a_text_that_is_none(caller: Caller, text: str, code: str) -> None:
-    assert problem(caller.post("/detections", {"text": text})) == (400, code)
+    answer = caller.post("/detections", {"text": text})
+    assert problem(answer) == (400, code)
+    assert code == "empty" or str(intake.MAX_CHARACTERS) in answer.json()["detail"]
     assert nothing_stored()
 
 
@@ -61,6 +67,14 @@ def test_it_takes_an_odd_text_as_every_other_way_in_does(caller: Caller, text: s
     answer = caller.post("/detections", {"text": text})
     assert answer.status_code in (201, 202)
     assert answer.json()["characters"] == len(text)
+
+
+@pytest.mark.parametrize("text", ["\x00", "a" * intake.MAX_CHARACTERS, samples.EMOJI, "\u200b\u2060", samples.ARABIC])
+def test_an_odd_text_without_a_verdict_costs_nothing(caller: Caller, text: str) -> None:
+    found = caller.check(text)
+    assert (found["status"], found["verdict"], found["usage"]["words_charged"]) == ("done", "insufficient", 0)
+    assert caller.ledger() == [("abstained", 0)]
+    assert not Meter.objects.filter(Q(held__gt=0) | Q(used__gt=0)).exists()
 
 
 def test_it_takes_lone_surrogates(caller: Caller) -> None:
@@ -82,10 +96,15 @@ BODIES: dict[str, tuple[bytes, tuple[int, str]]] = {
     "a number of 5,000 digits": (b'{"text": "a", "max_fpr": ' + b"1" * 5_000 + b"}", (400, "malformed_json")),
     "Latin-1": ('{"text": "año"}'.encode("latin-1"), (400, "bad_encoding")),
     "deep": (b'{"text": ' + b"[" * 40 + b"]" * 40 + b"}", (400, "too_deep")),
+    "a byte order mark alone": (b"\xef\xbb\xbf", (400, "malformed_json")),
+    "UTF-16": ('{"text": "a"}'.encode("utf-16"), (400, "bad_encoding")),
     "very deep": (b'{"text": ' + b"[" * 200_000, (400, "too_deep")),
     "three megabytes": (b'{"text": "' + b"a" * 3_000_000 + b'"}', (413, "too_large")),
     "a key in it": (b'{"text": "a", "api_key": "ink_live_x"}', (400, "key_in_body")),
 }
+
+
+LIMITS = {"too_deep": str(strict_json.MAX_DEPTH), "too_large": str(strict_json.MAX_BODY_BYTES)}
 
 
 @pytest.mark.parametrize(("body", "expected"), BODIES.values(), ids=BODIES)
@@ -93,13 +112,31 @@ def test_it_refuses_a_body_that_is_none(caller: Caller, body: bytes, expected: t
     for path in ("/detections", "/detections/batch"):
         if path.endswith("batch") and expected[0] == 413:
             continue  # it takes more
-        assert problem(caller.send(path, body)) == expected
+        answer = caller.send(path, body)
+        assert problem(answer) == expected
+        assert LIMITS.get(expected[1], "") in answer.json()["detail"]
+    assert nothing_stored()
+
+
+@pytest.mark.parametrize(
+    ("path", "kind", "limit"),
+    [
+        ("/detections", "application/json", strict_json.MAX_BODY_BYTES),
+        ("/detections/batch", "application/json", batches.MAX_BODY_BYTES),
+        ("/detections/files", "multipart/form-data; boundary=x", files.MAX_BODY_BYTES),
+    ],
+)
+def test_a_hundred_megabytes_are_refused_with_the_limit(caller: Caller, path: str, kind: str, limit: int) -> None:
+    answer = caller.send(path, b'{"text": "' + b"a" * 100_000_000 + b'"}', kind)
+    assert problem(answer) == (413, "too_large")
+    assert str(limit) in answer.json()["detail"]
     assert nothing_stored()
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "", "x"])
 def test_it_takes_json_only(caller: Caller, kind: str) -> None:
     assert problem(caller.send("/detections", b'{"text": "a"}', kind)) == (415, "unsupported_media_type")
+    assert nothing_stored()
 
 
 FIELDS: dict[str, tuple[dict[str, Any], str, str]] = {
@@ -141,6 +178,9 @@ FIELDS: dict[str, tuple[dict[str, Any], str, str]] = {
 }
 
 
+NAMED = {"names": "20", "too_long": "2048", "range": "between 0 and 1"}
+
+
 @pytest.mark.parametrize(("change", "pointer", "code"), FIELDS.values(), ids=FIELDS)
 def test_it_names_the_field_at_fault(caller: Caller, change: dict[str, Any], pointer: str, code: str) -> None:
     body = {name: value for name, value in ({"text": TEXT} | change).items() if value is not ...}
@@ -148,6 +188,7 @@ def test_it_names_the_field_at_fault(caller: Caller, change: dict[str, Any], poi
     assert problem(answer) == (400, "invalid")
     (fault,) = answer.json()["errors"]
     assert (fault["pointer"], fault["code"]) == (pointer, code)
+    assert NAMED.get(code, "") in fault["detail"]
     assert fault["detail"]
     assert nothing_stored()
 
@@ -208,7 +249,9 @@ QUERIES = {
 
 @pytest.mark.parametrize(("query", "status", "code"), QUERIES.values(), ids=QUERIES)
 def test_it_refuses_a_list_that_is_none(caller: Caller, query: str, status: int, code: str) -> None:
-    assert problem(caller.get(f"/detections?{query}")) == (status, code)
+    answer = caller.get(f"/detections?{query}")
+    assert problem(answer) == (status, code)
+    assert code != "bad_limit" or "100" in answer.json()["detail"]
 
 
 @pytest.mark.parametrize(

@@ -61,6 +61,14 @@ def test_page_api_batch_and_command_give_the_same_verdict(
                 assert found[number] == pytest.approx(getattr(page, number), abs=CLOSE)
 
 
+def test_a_body_that_comes_in_chunks_is_read_like_any_other(api: httpx.Client) -> None:
+    """It announces no length, and is not taken for an empty one."""
+    sent = {"Content-Type": "application/json"}
+    assert api.post("/detections", content=iter([b'{"text": ', b'"Too short."}']), headers=sent).status_code == 201
+    refused = api.post("/detections", content=iter([b'{"text": "', b"a" * 3_000_000, b'"}']), headers=sent)
+    assert (refused.status_code, refused.json()["code"]) == (413, "too_large")
+
+
 def finished_batch(api: httpx.Client, number: str) -> dict[str, Any] | None:
     found: dict[str, Any] = api.get(f"/batches/{number}").json()
     return found if found["status"] == "finished" else None

@@ -13,10 +13,11 @@ from typing import Any
 import schemathesis
 from schemathesis.core.parameters import ParameterLocation
 from schemathesis.engine import Status, events, from_schema
-from schemathesis.engine.recorder import ScenarioRecorder
+from schemathesis.engine.recorder import CheckFailureInfo, ScenarioRecorder
 from schemathesis.schemas import BaseSchema
 
 from tests.fuzz.callers import Caller
+from tests.fuzz.contract import excused
 from tests.fuzz.walk import finding, name_of
 
 REAL_IN = 3  # so many in REAL_IN + 1 addresses get an id that exists
@@ -61,10 +62,14 @@ def _take(recorder: ScenarioRecorder, caller: Caller, met: Met) -> None:
     for case_id, checks in recorder.checks.items():
         for check in checks:
             if check.status == Status.FAILURE and check.failure_info is not None and case_id in recorder.cases:
-                case, failure = recorder.cases[case_id].value, check.failure_info.failure
-                name, phase = name_of(case.operation), case.meta.phase.name.value if case.meta else "?"
-                told = f"{finding(caller, name, failure)}\n    in {phase}: {check.failure_info.code_sample[:2000]}"
-                met.findings.setdefault(f"{name} {check.name} {failure.title} {_heading(failure.message)}", told)
+                _note(check.name, check.failure_info, recorder.cases[case_id].value, caller, met)
+
+
+def _note(check: str, failed: CheckFailureInfo, case: schemathesis.Case, caller: Caller, met: Met) -> None:
+    name, phase, failure = name_of(case.operation), case.meta.phase.name.value if case.meta else "?", failed.failure
+    if not excused(caller, check, name, case.body):
+        told = f"{finding(caller, name, failure)}\n    in {phase}: {failed.code_sample[:2000]}"
+        met.findings.setdefault(f"{name} {check} {failure.title} {_heading(failure.message)}", told)
 
 
 def _heading(message: str) -> str:

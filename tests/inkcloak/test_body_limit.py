@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from asgiref.sync import async_to_sync
 
-from inkcloak.body_limit import BodyLimit
+from inkcloak import asgi
+from inkcloak.body_limit import MAX_BYTES, BodyLimit
 
 LIMIT = 10
 
@@ -58,6 +59,11 @@ def test_a_body_that_turns_out_too_large_is_read_no_further(announced: bytes | N
     status, body, taken = ask([b"x" * 6] * 50, announced)
     assert (status, taken) == (413, 2)
     assert "10 bytes" in json.loads(body)["detail"]
+
+
+def test_the_product_is_behind_it() -> None:
+    assert isinstance(asgi.application, BodyLimit)
+    assert asgi.application.max_bytes == MAX_BYTES < 100_000_000
 
 
 def test_what_is_no_request_passes() -> None:
