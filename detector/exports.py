@@ -85,7 +85,10 @@ def _by_chunk(rows: "QuerySet[Submission]", size: int) -> Iterator[list[Submissi
 
 def _presented(rows: Iterable[Submission], include_text: bool) -> Iterator[dict[str, Any]]:
     for row in rows:
-        yield presenting.summary(row) | ({TEXT_COLUMN: row.text} if include_text else {})
+        shown = presenting.summary(row) | ({TEXT_COLUMN: row.text} if include_text else {})
+        if row.visitor is not None:  # who pays by the check, not by the word
+            shown["usage"] = presenting.usage()
+        yield shown
 
 
 # --- JSON Lines ----------------------------------------------------------------------------------------------

@@ -32,7 +32,7 @@ RETRY_SECONDS = 5
 INK, SOFT, LINE, PETROL = (HexColor(colour) for colour in ("#10242b", "#4a5f66", "#d5dcd9", "#0b5563"))
 WASH, AMBER_WASH = HexColor("#eef3f1"), HexColor("#fff3d9")
 WIDTH, HEIGHT = A4
-SIDE, TOP, BOTTOM = 22 * mm, 26 * mm, 22 * mm
+SIDE, TOP, BOTTOM = 22 * mm, 24 * mm, 19 * mm
 INNER = WIDTH - 2 * SIDE
 LABEL_WIDTH = 46 * mm
 BAR_POINTS = 4
@@ -42,10 +42,10 @@ BODY = ParagraphStyle("body", fontName=UI, fontSize=9.5, leading=13.5, textColor
 TIGHT = ParagraphStyle("tight", parent=BODY, spaceAfter=1)
 HINT = ParagraphStyle("hint", parent=BODY, fontSize=8.2, leading=11.2, textColor=SOFT)
 EYEBROW = ParagraphStyle("eyebrow", parent=HINT, fontSize=8.8, spaceAfter=2)
-HEADLINE = ParagraphStyle("headline", parent=BODY, fontName=TEXT, fontSize=23, leading=28, spaceAfter=6)
-HEADING = ParagraphStyle("heading", parent=BODY, fontName=UI_BOLD, fontSize=10.5, leading=14, spaceBefore=11)
+HEADLINE = ParagraphStyle("headline", parent=BODY, fontName=TEXT, fontSize=22, leading=26, spaceAfter=5)
+HEADING = ParagraphStyle("heading", parent=BODY, fontName=UI_BOLD, fontSize=10.5, leading=14, spaceBefore=8)
 FIGURE = ParagraphStyle("figure", parent=BODY, fontName=UI_BOLD, fontSize=20, leading=25, textColor=PETROL)
-CELL = ParagraphStyle("cell", parent=BODY, fontSize=8.8, leading=12, spaceAfter=0)
+CELL = ParagraphStyle("cell", parent=BODY, fontSize=8.8, leading=11.4, spaceAfter=0)
 QUOTE = ParagraphStyle("quote", parent=BODY, fontName=TEXT, fontSize=10, leading=14.5, spaceAfter=3)
 
 
@@ -147,7 +147,7 @@ def _bar(value: float, width: float) -> Table:
 def _box(words: str, colour: Color) -> Table:
     style: Style = [
         ("BACKGROUND", (0, 0), (-1, -1), colour),
-        *((side, (0, 0), (-1, -1), 8) for side in ("LEFTPADDING", "RIGHTPADDING", "TOPPADDING")),
+        *((side, (0, 0), (-1, -1), 7) for side in ("LEFTPADDING", "RIGHTPADDING", "TOPPADDING")),
     ]
     return Table([[Paragraph(with_bold(words), BODY)]], colWidths=[INNER], style=style, spaceBefore=6, spaceAfter=6)
 

@@ -3,6 +3,7 @@
 Bounded: a text of very many lines would make hundreds of pages out of nothing. What is not shown is said.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -21,6 +22,8 @@ from detector.templatetags import ink
 MAX_LINES = 2_500  # about 60 pages of lines with a word each
 MAX_LINE_CHARACTERS = 2_000  # a paragraph is laid out as a whole: longer ones are cut, at a space where there is one
 MAX_WORD_CHARACTERS = 60  # wider than a line
+MAX_SPACES = 40
+SPACES = re.compile(r"^ +| {2,}(?=\S)")
 BLANK_LINE_POINTS = 6
 SOFT, MARKER, MARKER_LINE = "#4a5f66", "#ffebbd", "#9a5b00"
 SCORE_POINTS = 6.5
@@ -28,7 +31,7 @@ SCORE_POINTS = 6.5
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of a run that lies in one line. last: the run ends here."""
+    """A part of a run that lies in one line. last: nothing of the run that is seen follows."""
 
     run: Run
     text: str
@@ -52,10 +55,9 @@ def flowables(submission: Submission, style: ParagraphStyle) -> Iterator[Flowabl
 
 def legend() -> str:
     """What the marks mean, as markup that shows them."""
-    score = f'<super size="{SCORE_POINTS}"><font name="{UI}">97</font></super>'
     return " &nbsp; ".join(
         [
-            _as_ai(marked(_("marked AI, with its probability in percent"))) + score,
+            _as_ai(marked(_("marked AI, with its probability"))) + _score(0.97),
             marked(_("judged, not marked")),
             f'<font color="{SOFT}" size="8">{marked(_("left out"))}</font>',
         ]
@@ -77,11 +79,12 @@ def _lines(runs: list[Run]) -> Iterator[list[Piece]]:
     length = 0
     for run in runs:
         parts = list(_parts(run.text, MAX_LINE_CHARACTERS - length))
+        last = max((number for number, part in enumerate(parts) if part.strip()), default=-1)
         for number, part in enumerate(parts):
             if number:
                 yield line
                 line, length = [], 0
-            line.append(Piece(run, part, number == len(parts) - 1))
+            line.append(Piece(run, part, number == last))
             length += len(part)
     yield line
 
@@ -99,16 +102,24 @@ def _parts(text: str, room: int) -> Iterator[str]:
 
 def _markup(piece: Piece) -> str:
     run = piece.run
-    shown = " ".join(_broken(word) for word in piece.text.split(" "))
+    shown = SPACES.sub(_kept, " ".join(map(_broken, piece.text.split(" "))))
     text = marked(direction.visual(shown), TEXT)
     if not text:
         return ""
     if run.mark == "ai":
-        score = f'<super size="{SCORE_POINTS}"><font name="{UI}">{round((run.probability or 0) * 100)}</font></super>'
-        return _as_ai(text) + (score if piece.last else "")
+        return _as_ai(text) + (_score(run.probability) if piece.last else "")
     if run.mark == "left_out":
         return f'<font color="{SOFT}" size="8">{text}</font>'
     return text
+
+
+def _score(probability: float | None) -> str:
+    return f'<super size="{SCORE_POINTS}"><font name="{UI}">{marked(ink.share(probability))}</font></super>'
+
+
+def _kept(spaces: re.Match[str]) -> str:
+    """Paragraphs swallow spaces; those that indent a line, or set words apart, are meant."""
+    return "\u00a0" * min(len(spaces[0]), MAX_SPACES)
 
 
 def _as_ai(markup: str) -> str:

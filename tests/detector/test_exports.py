@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 import factories
+import page_reading as pages
 import pytest
 import samples
 from api_calls import Caller, problem
@@ -18,6 +19,7 @@ from django.test import AsyncClient, Client
 from django.test.utils import CaptureQueriesContext
 from factories import NOW
 
+from billing.accounts import VISITOR_SESSION_KEY
 from billing.models import Scope, User
 from detector import exports, history, presenting
 from detector.api import fixtures
@@ -185,6 +187,27 @@ def test_the_page_exports_what_it_shows(client_of: Callable[[User], Client], ali
     assert answer["Cache-Control"] == "no-store, private"
     assert len(table(browser.get("/history/export"))) == 2
     assert table(client_of(charlie).get("/history/export")) == table(Client().get("/history/export")) == []
+
+
+def test_the_page_offers_what_is_searched_for(client_of: Callable[[User], Client], alice: User) -> None:
+    browser = client_of(alice)
+    assert "Download all checks" not in pages.words(browser.get("/history/"))
+    factories.checked(factories.owner(alice), samples.AI)
+    assert "Download all checks" in pages.words(browser.get("/history/"))
+    page = browser.get("/history/", {"q": "landscape", "label": "ai"})
+    assert "Download these checks" in pages.words(page)
+    assert pages.form_fields(page, "/history/export") == {"q": "landscape", "label": "ai"}
+    assert pages.broken_rules(page) == []
+
+
+def test_a_visitor_was_charged_no_words(client: Client) -> None:
+    visit = factories.visitor()
+    factories.checked(visit, samples.AI)
+    session = client.session
+    session[VISITOR_SESSION_KEY] = str(visit.visitor)
+    session.save()
+    answer = client.get("/history/export", {"format": "jsonl"})
+    assert [row["usage"]["words_charged"] for row in lines(answer)] == [0]
 
 
 @pytest.mark.django_db(transaction=True)

@@ -137,6 +137,17 @@ def test_what_is_too_many_lines_is_said() -> None:
     assert f"{100_000 - shown:,} more characters" in found
 
 
+def test_each_marked_passage_ends_with_its_probability() -> None:
+    submission = row("First passage.\n\nSecond   one.\n\n")
+    submission.verdict.segments = [
+        {"start": 0, "end": 16, "label": "ai", "probability": 0.974},
+        {"start": 16, "end": 31, "label": "ai", "probability": 0.9991},
+    ]
+    found = words(made(submission))
+    assert "First passage.97%" in found
+    assert "Second one.>99%" in found
+
+
 def test_markup_in_a_text_is_text() -> None:
     assert "<para><b>&amp;</i>]]>" in words(made(row(ODD["markup"])))
 

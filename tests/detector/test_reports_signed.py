@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import factories
+import page_reading as pages
 import pytest
 import samples
 from api_calls import Caller, problem
@@ -125,6 +126,19 @@ def test_the_page_gives_the_same_report(client_of: Callable[[User], Client], ali
     answer = client_of(alice).get(f"/checks/{hers.pk}/report.json", {"include_text": "true"})
     assert reports.verify(answer.content, published())["text"] == samples.AI
     assert answer["Cache-Control"] == "no-store, private"
+
+
+def test_the_page_offers_both_forms_and_the_text_where_there_is_one(
+    client_of: Callable[[User], Client], alice: User, hers: Submission
+) -> None:
+    browser = client_of(alice)
+    page = browser.get(f"/checks/{hers.pk}/")
+    assert pages.elements(page, "form", action=f"/checks/{hers.pk}/report.pdf", method="get")
+    assert pages.elements(page, "button", formaction=f"/checks/{hers.pk}/report.json")
+    assert pages.elements(page, "input", name="include_text")
+    Submission.objects.filter(pk=hers.pk).update(text="", store=False)
+    assert not pages.elements(browser.get(f"/checks/{hers.pk}/"), "input", name="include_text")
+    assert browser.get(f"/checks/{hers.pk}/report.json?include_text=true").json()["report"].get("text") is None
 
 
 @pytest.mark.parametrize("form", ["report.json", "report.pdf"])
