@@ -10,7 +10,6 @@ from typing import Any, cast
 
 import redis
 from django.conf import settings
-from django.core.cache import cache
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest
 from django.utils import timezone
@@ -22,6 +21,7 @@ from rest_framework.views import APIView
 from billing import plans, quota
 from billing.accounts import Owner, allowance_of, keyed_address
 from billing.models import ApiKey
+from inkcloak import redis_client
 from inkcloak.errors import Exhausted
 
 log = logging.getLogger(__name__)
@@ -95,7 +95,7 @@ def headers(request: Request) -> dict[str, str]:
     rate = rate_of(request)
     policies = [f'"requests";q={rate.limit};w={WINDOW_SECONDS}']
     limits = [f'"requests";r={rate.left};t={rate.seconds_left}']
-    if rate.key is not None and (words := _words(rate.key)) is not None:
+    if rate.key is not None and (words := _words(rate.key, request)) is not None:
         policies.append(words[0])
         limits.append(words[1])
     return {
@@ -107,14 +107,20 @@ def headers(request: Request) -> dict[str, str]:
     }
 
 
-def _words(key: ApiKey) -> tuple[str, str] | None:
+def said(request: Request, balance: quota.Balance) -> quota.Balance:
+    """The same balance, which the answer names: the headers will, too, without asking again."""
+    request._request.balance = balance  # type: ignore[attr-defined]
+    return balance
+
+
+def _words(key: ApiKey, request: Request) -> tuple[str, str] | None:
     """Policy and limit of the month's words; None while the database is away, which the answer itself says already."""
     now = timezone.now()
     allowance = allowance_of(Owner(account=key.account), now)
     period = int((allowance.period_end - allowance.period_start).total_seconds())
     resets = max(1, int((allowance.period_end - now).total_seconds()))
     try:
-        left = quota.balance(allowance).left
+        left = (getattr(request._request, "balance", None) or quota.balance(allowance)).left
     except (OperationalError, InterfaceError):
         return None
     return f'"words";q={allowance.limit};w={period}', f'"words";r={left};t={resets}'
@@ -143,8 +149,10 @@ def _count(holder: str, limit: int, key: ApiKey | None) -> Rate:
     counter = f"requests:{holder}:{minute}"
     used: int | None = None
     try:
-        cache.add(counter, 0, COUNTER_SECONDS)
-        used = cache.incr(counter)
-    except (redis.RedisError, OSError, ValueError) as error:  # ValueError: evicted between the two
+        with redis_client.client().pipeline(transaction=False) as together:
+            together.incr(counter)
+            together.expire(counter, COUNTER_SECONDS)
+            used = int(together.execute()[0])
+    except (redis.RedisError, OSError) as error:
         log.warning("no rate limit: %s", type(error).__name__)
     return Rate(limit, used, WINDOW_SECONDS - second, key)

@@ -8,6 +8,7 @@ from django.db.models import QuerySet
 from billing.accounts import Owner, allowance_of
 from billing.models import Account, Meter, WordEntry
 from billing.plans import plan_of
+from billing.quota import Balance
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +21,10 @@ class Words:
     left: int
     period_start: datetime
     resets_at: datetime
+
+    @property
+    def balance(self) -> Balance:
+        return Balance(self.limit, self.left, Meter.Unit.WORDS, self.resets_at)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from django.db import IntegrityError, transaction
 from django.utils.translation import gettext_lazy as _
 
 from billing import accounts, ledger, quota
-from billing.models import ApiKey, Reservation
+from billing.models import ApiKey
 from detector import reuse as repeats
 from detector import verdicts, wakeups, webhooks
 from detector.models import Batch, Submission, Verdict
@@ -142,15 +142,19 @@ def accept_all(
     with transaction.atomic():
         known = {row.place: row for row in batch.submissions.filter(place__in=texts)}
         taken: dict[int, Submission | DomainError] = {place: row for place, row in known.items() if place is not None}
-        for place, ready in texts.items():
-            if place in taken:
-                continue
+        fresh = {place: ready for place, ready in texts.items() if place not in taken}
+        seen = repeats.seen(owner, [ready.digest for ready in fresh.values()])
+        queued: dict[int, Submission] = {}
+        for place, ready in fresh.items():
             at = batch.created_at + timedelta(microseconds=place)
             fields = _fields(owner, ready, now) | {"source": source, "lane": Submission.Lane.BULK, "accepted_at": at}
-            try:
-                taken[place] = _store(owner, fields | {"batch": batch, "place": place}, ready.found, now)
-            except Exhausted as error:
-                taken[place] = error
+            fields |= {"batch": batch, "place": place}
+            answered = _answered(owner, fields, ready.found, now, reuse=ready.digest in seen)
+            if answered is None:
+                queued[place] = Submission(**fields)
+            else:
+                taken[place] = answered
+        taken |= _queue(owner, queued, now)
         stored = [found for place, found in taken.items() if isinstance(found, Submission) and place not in known]
         webhooks.accepted(owner.account, stored, now=now)
         if not all(found.is_finished for found in stored):
@@ -158,11 +162,14 @@ def accept_all(
     return taken
 
 
-def read(text: str, *, asked: Asked = PLAIN) -> Ready:
-    """Raises Invalid for what cannot be checked at all, Unavailable while no model is in service."""
+def read(text: str, *, asked: Asked = PLAIN, champion: ModelVersion | None = None) -> Ready:
+    """Raises Invalid for what cannot be checked at all, Unavailable while no model is in service.
+
+    champion: the version in service, where many texts are read and it was looked up before.
+    """
     text = storable(text)
     check_limits(text)
-    version = asked.pinned or registry.resolve()
+    version = asked.pinned or champion or registry.resolve()
     found = evidence(text, version.manifest, language=asked.language)
     _check_cap(asked.max_fpr, version.manifest, found)
     return Ready(text, _digest(text), version, found, asked)
@@ -244,10 +251,44 @@ def _fields(owner: accounts.Owner, ready: Ready, now: datetime) -> dict[str, Any
     }
 
 
-@transaction.atomic
 def _store(
     owner: accounts.Owner, fields: dict[str, Any], found: Evidence, now: datetime, *, reuse: bool = True
 ) -> Submission:
+    """Needs a transaction. Raises Exhausted before it has written anything."""
+    if reuse and not found.reason:  # a cheap question before the one with many conditions
+        reuse = fields["digest"] in repeats.seen(owner, [fields["digest"]])
+    answered = _answered(owner, fields, found, now, reuse=reuse)
+    if answered is not None:
+        return answered
+    amount = _amount(owner, fields["words"])
+    reservation = quota.reserve(allowance=accounts.allowance_of(owner, now), amount=amount, now=now)
+    return Submission.objects.create(**fields, reservation=reservation)
+
+
+def _queue(owner: accounts.Owner, rows: Mapping[int, Submission], now: datetime) -> dict[int, Submission | DomainError]:
+    """Many at once, by their places; who finds too few words left is not stored. Needs a transaction."""
+    if not rows:
+        return {}
+    allowance = accounts.allowance_of(owner, now)
+    amounts = [_amount(owner, row.words) for row in rows.values()]
+    taken: dict[int, Submission | DomainError] = {}
+    stored = []
+    reservations = quota.reserve_all(allowance=allowance, amounts=amounts, now=now)
+    for (place, row), reservation in zip(rows.items(), reservations, strict=True):
+        if isinstance(reservation, Exhausted):
+            taken[place] = reservation
+            continue
+        row.reservation = reservation
+        taken[place] = row
+        stored.append(row)
+    Submission.objects.bulk_create(stored)
+    return taken
+
+
+def _answered(
+    owner: accounts.Owner, fields: dict[str, Any], found: Evidence, now: datetime, *, reuse: bool
+) -> Submission | None:
+    """Stored with its verdict, where that is known already: too little evidence, or a repeat. Needs a transaction."""
     answered = {"status": Submission.Status.DONE, "finished_at": now}
     if not fields["store"]:
         answered["text"] = ""
@@ -263,17 +304,16 @@ def _store(
         repeats.repeat(earlier.verdict, submission)
         ledger.note(owner.account, submission.pk, ledger.Kind.CACHED)
         return submission
-    return Submission.objects.create(**fields, reservation=_reserve(owner, found, now))
+    return None
 
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _reserve(owner: accounts.Owner, found: Evidence, now: datetime) -> Reservation:
-    allowance = accounts.allowance_of(owner, now)
-    amount = found.reading.words if owner.account else 1
-    return quota.reserve(allowance=allowance, amount=amount, now=now)
+def _amount(owner: accounts.Owner, words: int) -> int:
+    """Accounts pay by the word, visitors by the check."""
+    return words if owner.account else 1
 
 
 def _check_cap(max_fpr: str, manifest: dict[str, Any], found: Evidence) -> None:

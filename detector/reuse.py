@@ -4,6 +4,7 @@ Only the owner's own checks answer, each while it exists: a fast answer must nev
 text, and what was deleted is gone. No cache beside the rows: forgetting a row forgets its answer.
 """
 
+from collections.abc import Collection
 from copy import copy
 from datetime import datetime, timedelta
 
@@ -11,6 +12,7 @@ from django.conf import settings
 from django.db.models import Q
 from django.db.models.fields.json import KeyTextTransform
 
+from billing.accounts import Owner
 from detector import verdicts
 from detector.models import Submission, Verdict
 from gpujobs import registry
@@ -49,6 +51,14 @@ def earlier(asked: Submission, *, now: datetime) -> Submission | None:
     # A copy is as old as its verdict: the check that was scored comes before its repeats.
     newest = same.select_related("verdict", "model_version").order_by("-verdict__created_at", "accepted_at")
     return newest.select_for_update(of=("self",), no_key=True).first()
+
+
+def seen(owner: Owner, digests: Collection[str]) -> set[str]:
+    """Of many texts, in one query: those of which the owner has a finished check, so that `earlier` may find it."""
+    if not settings.REUSE_DAYS:
+        return set()
+    mine = Submission.objects.filter(account=owner.account, visitor=owner.visitor, status=Submission.Status.DONE)
+    return set(mine.filter(digest__in=digests).values_list("digest", flat=True))
 
 
 def repeat(verdict: Verdict, submission: Submission) -> Verdict:

@@ -32,6 +32,7 @@ class UsageView(ApiView):
     def get(self, request: Request) -> Response:
         account = account_of(request)
         found = usage.of(account, now=timezone.now())
+        throttling.said(request, found.words.balance)
         rate = throttling.rate_of(request)
         body = {
             "account": account.pk,

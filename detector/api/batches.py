@@ -26,6 +26,7 @@ from detector.api import answers, made_up, making, showing, waiting
 from detector.api.serializers import MAX_BATCH_CHARACTERS, BatchRequest, DetectionRequest
 from detector.intake import Asked, Ready
 from detector.models import Batch, Submission
+from gpujobs import registry
 from gpujobs.models import ModelVersion
 from inkcloak.api import problem_of
 from inkcloak.errors import DomainError, Invalid
@@ -162,6 +163,7 @@ class _Reader:
     def __init__(self, request: Request) -> None:
         self.request = request
         self.versions: dict[str, ModelVersion] = {}
+        self._in_service: ModelVersion | None = None
 
     def read(self, said: Any) -> Outcome:
         """The text, ready to store, or why it can't be checked."""
@@ -170,9 +172,15 @@ class _Reader:
             asked.is_valid(raise_exception=True)
             if asked.validated_data.get("dry_run"):
                 raise Invalid("dry_run_of_one", _("dry_run is said once, for the whole batch."))
-            return intake.read(asked.validated_data["text"], asked=self._asked(asked.validated_data))
+            said = asked.validated_data
+            return intake.read(said["text"], asked=self._asked(said), champion=self._champion(said))
         except (DomainError, ValidationError) as error:
             return error
+
+    def _champion(self, said: dict[str, Any]) -> ModelVersion | None:
+        if self._in_service is None and not said.get("model"):
+            self._in_service = registry.resolve()
+        return self._in_service
 
     def _asked(self, said: dict[str, Any]) -> Asked:
         return making.asked_for(self.request, said, known=self.versions)

@@ -17,7 +17,7 @@ from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from billing import accounts, idempotency, quota
+from billing import accounts, idempotency, quota, throttling
 from billing.api.base import key_of, owner_of
 from detector import history, intake, pinning, presenting
 from detector.api import showing, waiting
@@ -142,7 +142,8 @@ def _made(request: Request, owner: accounts.Owner, submission_id: uuid.UUID) -> 
         response = problem(request, failure)
     else:
         status = HTTPStatus.CREATED if submission.is_finished else HTTPStatus.ACCEPTED
-        response = Response(presenting.detection(submission, balance_of(owner)), status)
+        balance = throttling.said(request, balance_of(owner))
+        response = Response(presenting.detection(submission, balance), status)
     response["Location"] = address(request, submission.pk)
     if not submission.is_finished:
         response["Retry-After"] = str(waiting.RETRY_SECONDS)

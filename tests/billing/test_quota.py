@@ -31,6 +31,23 @@ def test_it_holds_what_is_reserved(db) -> None:
     assert numbers() == (0, 3)
 
 
+def test_of_many_it_refuses_those_that_no_longer_fit(db) -> None:
+    amounts = [3, 4, 2, 1]
+    found = quota.reserve_all(allowance=allowance(), amounts=amounts, now=NOW)
+    assert [getattr(one, "amount", None) for one in found] == [3, None, 2, None]
+    assert [type(found[at]) for at in (1, 3)] == [Exhausted, Exhausted]
+    assert numbers() == (0, 5)
+    assert Reservation.objects.count() == 2
+
+
+def test_many_that_fit_take_as_few_statements_as_one(db, django_assert_num_queries) -> None:
+    reserve(1, limit=100)
+    for count in (1, 50):
+        with django_assert_num_queries(3):
+            quota.reserve_all(allowance=allowance(limit=100), amounts=[1] * count, now=NOW)
+    assert numbers() == (0, 52)
+
+
 def test_it_charges_what_is_settled_once(db) -> None:
     held = reserve(3)
     assert quota.settle(held)
