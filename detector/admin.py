@@ -1,4 +1,4 @@
-"""Staff's view of webhooks and share links: looking only. No secret, no message, no text; of an address, its host."""
+"""Staff's view of checks, webhooks and share links: looking only. No secret, no message, no text; of addresses, hosts."""
 
 from typing import Any
 from urllib.parse import urlsplit
@@ -8,8 +8,9 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from unfold.admin import ModelAdmin
 
-from detector import sharing
-from detector.models import Share, WebhookDelivery, WebhookEndpoint
+from detector import economics, sharing
+from detector.models import Share, Submission, WebhookDelivery, WebhookEndpoint
+from inkcloak import money
 
 
 class ReadOnly(ModelAdmin):  # type: ignore[type-arg]
@@ -124,3 +125,39 @@ class ShareAdmin(ReadOnly):
 
     def has_revoke_permission(self, request: HttpRequest) -> bool:
         return bool(request.user.is_superuser)
+
+
+@admin.register(Submission)
+class SubmissionAdmin(ReadOnly):
+    """A check and what it cost us. Its text, its name and what its owner wrote about it are neither shown nor read."""
+
+    list_display = ("id", "account_id", "status", "characters", "model_version_id", "accepted_at")
+    list_filter = ("status", "lane", "source")
+    search_fields = ("id", "account__id", "run__id")
+    ordering = ("-accepted_at", "id")
+    fields = (
+        "id",
+        "account_id",
+        "status",
+        "failure_code",
+        "characters",
+        "words",
+        "language",
+        "model_version_id",
+        "run_id",
+        "attempts",
+        "cost",
+        "accepted_at",
+        "dispatched_at",
+        "finished_at",
+    )
+    readonly_fields = fields
+
+    @admin.display(description="GPU cost of this check, without cold starts and idle time")
+    def cost(self, submission: Submission) -> str:
+        found = economics.cost_of_check(submission)
+        return "–" if found is None else money.exact(found)
+
+    def get_queryset(self, request: HttpRequest) -> "QuerySet[Submission]":
+        rows: QuerySet[Submission] = super().get_queryset(request)
+        return rows.defer("text", "file_name", "metadata")

@@ -8,7 +8,7 @@ import uuid
 from collections import defaultdict
 from collections.abc import Iterable
 
-from django.db.models import Sum
+from django.db.models import Q, Sum
 
 from detector.models import Submission
 from gpujobs.models import CostEntry
@@ -34,11 +34,12 @@ def cost_of_check(submission: Submission) -> int | None:
     run, account = submission.run, submission.account_id
     if run is None:
         return None
-    lines = CostEntry.objects.filter(run=run, account_id=account).exclude(kind=CostEntry.Kind.COLD_START)
+    mine = Q(run=run, account_id__isnull=True) if account is None else Q(run=run, account_id=account)
+    lines = CostEntry.objects.filter(mine).exclude(kind=CostEntry.Kind.COLD_START)
     total = lines.aggregate(total=Sum("amount_nanousd"))["total"]
     if total is None:
         return None
-    here = Submission.objects.filter(run=run, account_id=account).order_by("pk").values_list("pk", "characters")
+    here = Submission.objects.filter(mine).order_by("pk").values_list("pk", "characters")
     weights = dict(here)
     whole = sum(characters for owner, _batch, characters in run.shares if owner == _text(account))
     gone = max(0, whole - sum(weights.values()))
