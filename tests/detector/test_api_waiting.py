@@ -157,8 +157,8 @@ class Request:
         return next((message["status"] for message in self.sent if "status" in message), 0)
 
 
-def create(caller: Caller, text: str) -> Request:
-    headers = caller.headers("wait=60") | {"content-type": "application/json"}
+def create(caller: Caller, text: str, **more: str) -> Request:
+    headers = caller.headers("wait=60", **more) | {"content-type": "application/json"}
     return Request("POST", f"{V1}/detections", headers, json.dumps({"text": text}).encode())
 
 
@@ -188,6 +188,26 @@ def test_a_client_that_hangs_up_leaves_nothing_behind(caller: Caller) -> None:
     request, status = async_to_sync(hang_up)()
     assert (status, request.sent) == (0, [])
     assert Submission.objects.get().status == "queued"  # what was accepted is still done
+    score_all()
+    assert caller.ledger() == [("charged", Submission.objects.get().words)]
+
+
+def test_who_hung_up_and_asks_again_under_the_same_key_pays_once(caller: Caller) -> None:
+    key = {"Idempotency-Key": "essay-17"}
+
+    async def hang_up() -> None:
+        request = create(caller, samples.AI, **key)
+        running = asyncio.create_task(request.run(get_asgi_application()))
+        await until(lambda: subscriptions() == 1)
+        request.gone.set()
+        await asyncio.wait_for(running, PATIENCE_SECONDS)
+
+    async_to_sync(hang_up)()
+    score_all()
+    again = caller.post("/detections", {"text": samples.AI}, prefer="wait=30", **key)
+    submission = Submission.objects.get()
+    assert (again.status_code, again.json()["id"], again["Idempotency-Replayed"]) == (201, str(submission.pk), "true")
+    assert sorted(caller.ledger()) == [("charged", submission.words), ("replayed", 0)]
 
 
 def test_many_wait_in_one_process_and_it_still_answers(caller: Caller, settings: Any) -> None:

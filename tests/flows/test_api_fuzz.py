@@ -6,7 +6,7 @@ from product import Product
 from tests.fuzz import callers, contract, running
 
 EXAMPLES = 2
-SECONDS = 30.0  # then it stops; the walk through every operation comes first, and takes a few whatever is left
+SECONDS = 24.0  # then it stops; the walk through every operation comes first, and takes a few whatever is left
 PHASES = {
     callers.LIVE: ("coverage", "fuzzing"),
     callers.TEST: ("fuzzing",),

@@ -23,6 +23,16 @@ STATEFUL_STEPS = 6
 # The contract's own examples; each bound of each field, just inside and just outside; made-up data; sequences.
 PHASES = ("examples", "coverage", "fuzzing", "stateful")
 LONGEST_MADE_UP = 4_000  # characters: what hypothesis' buffer holds
+# On every answer, whatever it says.
+HEADERS = (
+    "ratelimit",
+    "ratelimit-policy",
+    "x-ratelimit-limit",
+    "x-ratelimit-remaining",
+    "x-ratelimit-reset",
+    "x-request-id",
+    "cache-control",
+)
 # What data that fits the contract may get: a good answer; 401, 403 by its key; nothing there; a moment too early; an
 # Idempotency-Key of another request.
 ACCEPTED = ["2xx", "401", "403", "404", "409", "422"]

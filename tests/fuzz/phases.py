@@ -17,7 +17,7 @@ from schemathesis.engine.recorder import CheckFailureInfo, ScenarioRecorder
 from schemathesis.schemas import BaseSchema
 
 from tests.fuzz.callers import Caller
-from tests.fuzz.contract import excused
+from tests.fuzz.contract import HEADERS, excused
 from tests.fuzz.walk import finding, name_of
 
 REAL_IN = 3  # so many in REAL_IN + 1 addresses get an id that exists
@@ -57,8 +57,11 @@ def run(schema: BaseSchema, caller: Caller, *, seconds: float) -> Met:
 def _take(recorder: ScenarioRecorder, caller: Caller, met: Met) -> None:
     for case_id, interaction in recorder.interactions.items():
         if interaction.response is not None and case_id in recorder.cases:
-            name = name_of(recorder.cases[case_id].value.operation)
-            met.statuses.setdefault(name, Counter())[interaction.response.status_code] += 1
+            name, status = name_of(recorder.cases[case_id].value.operation), interaction.response.status_code
+            met.statuses.setdefault(name, Counter())[status] += 1
+            if missing := set(HEADERS) - {header.lower() for header in interaction.response.headers}:
+                told = f"{caller.name}: {name}: {status} without {', '.join(sorted(missing))}"
+                met.findings.setdefault(f"{name} {status} headers", told)
     for case_id, checks in recorder.checks.items():
         for check in checks:
             if check.status == Status.FAILURE and check.failure_info is not None and case_id in recorder.cases:
