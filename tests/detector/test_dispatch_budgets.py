@@ -13,10 +13,11 @@ from django.test import Client
 from django.utils import timezone
 
 from billing.models import User
-from detector import dispatch
+from detector import batching, dispatch
 from detector.models import Submission
 from gpujobs import estimates, ledger, routing
 from gpujobs.backends import Answer, BackendError
+from gpujobs.backends.runpod import BREAKER_NAME
 from gpujobs.breaker import Breaker
 from gpujobs.budgets import UsedUp
 from gpujobs.models import Budget, BudgetReservation, CostEntry, GpuRun, ModelVersion
@@ -37,9 +38,9 @@ def rented(settings: Any, champion: ModelVersion) -> Iterator[Any]:
     """An endpoint with a closed breaker and a price; hybrid, and every text wakes the GPU."""
     settings.SCORING_POLICY, settings.RUNPOD_ENDPOINT_ID, settings.RUNPOD_API_KEY = "hybrid", "4m7x", "rpa_test"
     settings.GPU_WAKE_SECONDS = 0
-    Breaker(routing.BREAKER_NAME).succeeded()
+    Breaker(BREAKER_NAME).succeeded()
     yield settings
-    Breaker(routing.BREAKER_NAME).succeeded()
+    Breaker(BREAKER_NAME).succeeded()
 
 
 def limit(settings: Any, **amounts: int) -> None:
@@ -161,7 +162,8 @@ def test_gpu_only_waits_and_the_page_says_why(rented: Any, alice: User, client_o
     assert not on_the_gpu()
     assert not on_the_cpu()
     client: Client = client_of(alice)
-    said = pages.words(client.get(f"/checks/{text.pk}/"))
+    page: Any = client.get(f"/checks/{text.pk}/")
+    said = pages.words(page)
     assert "The budget for all GPU work of a month is used up. GPU work starts again on" in said
     assert "nothing is charged" in said
 
@@ -173,7 +175,7 @@ def test_of_many_workers_as_many_begin_as_can_be_paid(
     worst = estimates.batch_nanousd(NOW)
     limit(rented, global_month=3 * worst)
     rented.RUNS_IN_FLIGHT = 100
-    monkeypatch.setattr(dispatch.batching, "GPU", dispatch.batching.Limits(characters=10**6, texts=1))
+    monkeypatch.setattr(batching, "GPU", batching.Limits(characters=10**6, texts=1))
     begun: list[str] = []
     for number in range(8):
         factories.accepted(factories.owner(alice), f"{number} {samples.HUMAN}")

@@ -18,7 +18,7 @@ from inkcloak.money import NANO
 
 pytestmark = pytest.mark.django_db
 NOW = factories.NOW
-WHY = {"actor": "dora@example.com", "reason": "a big customer"}
+WHY: dict[str, Any] = {"actor": "dora@example.com", "reason": "a big customer"}
 
 
 def month(dollars: int = 25) -> Budget:
