@@ -69,7 +69,7 @@ def reserve(
     if not locked:
         return None
     made = BudgetReservation.objects.create(run=run, service=service, amount_nanousd=amount_nanousd, expires_at=expires)
-    made.budgets.set(locked)
+    made.budgets.add(*locked)
     _hold({budget.pk: amount_nanousd for budget in locked})
     return made
 
@@ -137,6 +137,7 @@ def _end(which: Q, to: str) -> int:
 
 
 def _hold(amounts: dict[int, int]) -> None:
-    """More, or less, of budgets that are locked."""
-    for pk, amount in amounts.items():
-        Budget.objects.filter(pk=pk).update(held_nanousd=F("held_nanousd") + amount)
+    """More, or less, of budgets that are locked: one statement for each amount."""
+    for amount in set(amounts.values()):
+        those = [pk for pk, each in amounts.items() if each == amount]
+        Budget.objects.filter(pk__in=those).update(held_nanousd=F("held_nanousd") + amount)

@@ -127,6 +127,17 @@ def test_yesterdays_money_is_no_longer_counted(settings: Any) -> None:
 
 
 @pytest.mark.django_db
+def test_a_day_of_25_hours_is_one_budget(settings: Any) -> None:
+    settings.BUDGET_ZONE = "Europe/Madrid"
+    limit(settings, global_day=10)
+    for hour in (datetime(2026, 10, 24, 22, 0), datetime(2026, 10, 25, 0, 30), datetime(2026, 10, 25, 22, 59, 59)):
+        spend(3, at=hour.replace(tzinfo=UTC))
+    spend(1, at=datetime(2026, 10, 25, 23, 0, tzinfo=UTC))
+    assert [each.spent for each in budgets.status(datetime(2026, 10, 25, 12, 0, tzinfo=UTC))] == [9]
+    assert [each.spent for each in budgets.status(datetime(2026, 10, 25, 23, 0, tzinfo=UTC))] == [1]
+
+
+@pytest.mark.django_db
 def test_a_late_entry_counts_for_the_day_that_it_is_of(settings: Any) -> None:
     limit(settings, global_day=10)
     after_midnight = datetime(2026, 12, 1, 0, 1, tzinfo=UTC)
@@ -207,18 +218,23 @@ def test_of_fifty_at_once_exactly_ten_begin(settings: Any, champion: ModelVersio
 
 
 @pytest.mark.django_db(transaction=True)
-def test_ends_and_beginnings_at_once_leave_nothing_held(settings: Any, champion: ModelVersion) -> None:
+def test_money_that_turns_from_held_to_spent_is_at_no_moment_free(settings: Any, champion: ModelVersion) -> None:
+    """Each run costs what was held for it: fifty that begin and end at once are ten all the same."""
     accounts = [uuid.uuid4() for _ in range(4)]
-    limit(settings, global_day=10**6, account_day=10**6)
+    limit(settings, global_day=70, account_day=10**6)
 
     def work(number: int) -> None:
+        mine = [accounts[number % 4], accounts[(number + 1) % 4]]
         with transaction.atomic():
             run = run_of(champion)
-            hold(7, run, account_ids=[accounts[number % 4], accounts[(number + 1) % 4]])
+            hold(7, run, account_ids=mine)
         with transaction.atomic():
-            spend(3, run=run)
+            spend(7, run=run, account_id=mine[0])
             budgets.settle(run.pk)
 
-    assert factories.together(work, 24) == [None] * 24
+    found = factories.together(work, 50)
+
+    assert found.count(None) == 10
+    assert {type(each) for each in found} == {type(None), UsedUp}
     assert set(held().values()) == {0}
-    assert [status.spent for status in budgets.status(NOW)] == [24 * 3]
+    assert [status.spent for status in budgets.status(NOW)] == [70]
