@@ -29,14 +29,17 @@ STARTING = {
 @require_safe
 @staff_only
 def show(request: HttpRequest) -> HttpResponse:
-    given = {name: request.GET.get(name, "") for name in STARTING} if "users" in request.GET else STARTING
+    asked = "users" in request.GET
+    given = {name: request.GET.get(name) or value for name, value in STARTING.items()}
+    if asked:
+        given["users"] = request.GET["users"]
     lines = request.GET.get("set", "")
     context: dict[str, Any] = {
         "fields": plan_page.fields(given),
-        "shapes": [(name, what, name == (given["shape"] or STARTING["shape"])) for name, what in words.SHAPES.items()],
+        "shapes": [(name, what, name == given["shape"]) for name, what in words.SHAPES.items()],
         "set": lines,
     }
-    if "users" not in request.GET:
+    if not asked:
         return render(request, "gpujobs/plan.html", context)
     try:
         found = planner.plan(question.read(given), plans.book(line for line in lines.splitlines() if line.strip()))

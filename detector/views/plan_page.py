@@ -167,20 +167,18 @@ def curve(points: Sequence[Point]) -> Table:
     return Table(_("Dollars a month by daily users"), columns, tuple(rows))
 
 
-def founder(plan: Plan) -> Table:
-    columns = (_("Figure"), _("Wanted"), _("Derived"), _("How"))
-    rows = [
-        Row(
-            str(words.VECTORS[vector.key]),
-            (
-                Cell(words.wanted(vector)),
-                Cell(words.amount(vector, vector.derived), () if vector.holds else (_("not reached"),)),
-                Cell("", (words.derivation(vector),), wraps=True),
-            ),
-        )
+def founder(plan: Plan) -> list[dict[str, Any]]:
+    """A list and no table: each line is a sentence, which a phone has no column for."""
+    return [
+        {
+            "name": words.VECTORS[vector.key],
+            "wanted": words.wanted(vector),
+            "derived": words.amount(vector, vector.derived),
+            "holds": vector.holds,
+            "how": words.derivation(vector),
+        }
         for vector in plan.vectors
     ]
-    return Table(_("The founder's figures, derived by the planner"), columns, tuple(rows))
 
 
 def assumptions(plan: Plan) -> Table:

@@ -100,6 +100,12 @@ class Assumptions(Mapping[str, Assumption]):
             )
         return int(row.value * NANO)
 
+    def require_prices(self) -> None:
+        """Raises UnknownPrice if any is not known: a comparison that leaves one out misleads."""
+        for row in self._rows.values():
+            if row.is_price:
+                self.nanousd(row.name)
+
     def with_values(self, values: Mapping[str, str], source: str = OVERRIDDEN) -> "Assumptions":
         """values: row -> number as text, or `unknown`. Raises PlanError for another name, no number, or one outside."""
         changed = [_replaced(self._rows.get(name), name, value, source) for name, value in values.items()]

@@ -70,6 +70,7 @@ def _cheapest(found: Sequence[Way]) -> Way | None:
 @lru_cache(maxsize=16)
 def plan(asked: Question, book: Assumptions = STANDARD) -> Plan:
     """Raises UnknownPrice. The same question is answered once: nothing in it changes by itself."""
+    book.require_prices()
     wanted = question.demand(asked, book)
     found = ways.every(asked, book)
     points = scale.curve(asked, book)

@@ -110,7 +110,7 @@ def passing(points: Sequence[Point], way: str, bill: int) -> Crossing:
 
 
 def _between(left: Point, right: Point, way: str, share: float) -> tuple[int, int]:
-    users = math.exp(_log(left.users) + share * (_log(right.users) - _log(left.users)))
+    users = left.users * math.pow(right.users / left.users, share)
     low, high = left.months_nanousd[way], right.months_nanousd[way]
     return two_digits(users), round(math.exp(_log(low) + share * (_log(high) - _log(low))))
 

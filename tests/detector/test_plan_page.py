@@ -8,9 +8,8 @@ import pytest
 from django.test import Client
 
 from billing.models import User
-from gpujobs.planning import words
+from gpujobs.planning import founder, words
 from gpujobs.planning.assumptions import STANDARD
-from gpujobs.planning.question import LIMITS
 from gpujobs.planning.scale import USERS
 from gpujobs.planning.ways import WAYS
 
@@ -65,6 +64,9 @@ def test_it_says_each_way_each_number_of_the_curve_and_each_assumption(staff: Cl
         assert f"{users:,}" in said
     for row in STANDARD.values():
         assert row.name in said
+    for vector in founder.vectors(STANDARD):
+        assert str(words.VECTORS[vector.key]) in said
+        assert words.derivation(vector) in said
     assert "RUNPOD_IDLE_SECONDS" in said
     assert "never" in said.lower()  # T4 spot as a primary
     assert [len(pages.elements(page, tag)) for tag in ("polyline", "circle")] == [2 * len(WAYS)] * 2
