@@ -1,9 +1,11 @@
 """The API of the running product, fuzzed by its own contract; `make fuzz-api` does the same for longer."""
 
+from typing import Any
+
 import pytest
 from product import Product
 
-from tests.fuzz import callers, contract, running
+from tests.fuzz import callers, contract, running, walk
 
 EXAMPLES = 2
 SECONDS = 24.0  # then it stops; the walk through every operation comes first, and takes a few whatever is left
@@ -21,6 +23,24 @@ def test_it_does_what_its_contract_says_whoever_calls(product: Product) -> None:
     assert [finding for result in results for finding in result.findings] == []
     assert [len(result.reached) == len(result.operations) for result in results] == [False, False, True]
     assert "Traceback" not in product.logs()
+
+
+def test_it_finds_what_the_contract_does_not_have(product: Product, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing found means something."""
+    read = contract.read
+
+    def twisted(url: str) -> dict[str, Any]:
+        found = read(url)
+        found["components"]["schemas"]["Words"]["properties"]["limit"] = {"type": "string"}
+        del found["paths"]["/api/v1/models"]["get"]["responses"]["200"]
+        return found
+
+    monkeypatch.setattr(contract, "read", twisted)
+    live = callers.made(lambda code: product.manage("shell", "-c", code).stdout)[-1]
+    schema = contract.schema_of(product.url, live, examples=1)
+    with contract.closed_port() as port:
+        findings = walk.through(schema, live, port).findings
+    assert {finding.split(": ")[1] for finding in findings} == {"get_usage", "list_models"}
 
 
 @pytest.mark.parametrize("url", ["https://example.com", "http://10.0.0.1:8000", "http://127.0.0.1.example.com", "x"])
