@@ -194,6 +194,7 @@ def _as_staff(camera: Camera, email: str) -> None:
         return
     promote = f"from billing.models import User; User.objects.filter(email='{email}').update(is_staff=True)"
     subprocess.run([sys.executable, "manage.py", "shell", "-c", promote], check=True)
+    camera.take("plan", "/staff/plan/?users=1000")
     camera.take("gpu", "/staff/gpu/")
     with camera.page.expect_response("**/staff/gpu/figures"):  # it renews itself
         camera.page.emulate_media(color_scheme="light")
