@@ -13,5 +13,5 @@ SETTING = "this site's setting PLAN_ASSUMPTIONS"
 def book(given: Iterable[str] = ()) -> Assumptions:
     """given: lines NAME=VALUE. Raises PlanError for a name or a value that cannot be."""
     speed = {"cpu.characters_per_second": str(settings.CPU_CHARACTERS_PER_SECOND)}
-    ours = assignments(getattr(settings, "PLAN_ASSUMPTIONS", ()))
+    ours = assignments(settings.PLAN_ASSUMPTIONS)
     return STANDARD.with_values(speed, SITE).with_values(ours, SETTING).with_values(assignments(given))

@@ -144,6 +144,8 @@ CELERY_TIMEZONE = "UTC"
 SCORING_POLICY = env.choice("SCORING_POLICY", "cpu", ["cpu", "gpu", "hybrid"])
 GPU_WAKE_SECONDS = env.integer("GPU_WAKE_SECONDS", 30, at_least=0)
 CPU_CHARACTERS_PER_SECOND = env.integer("CPU_CHARACTERS_PER_SECOND", 15_000, at_least=1)
+# NAME=VALUE, separated by commas: other prices and assumptions for every plan (docs/planning.md).
+PLAN_ASSUMPTIONS = env.words("PLAN_ASSUMPTIONS")
 MODEL_DIR = Path(env.text("MODEL_DIR", str(BASE_DIR / "gpujobs" / "pod" / "shipped")))
 # What was measured of each model version: the page about accuracy shows the champion's.
 REPORTS_FOLDER = Path(env.text("REPORTS_FOLDER", str(BASE_DIR / "gpujobs" / "pod" / "reports")))
