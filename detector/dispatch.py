@@ -66,7 +66,7 @@ def next_batch(*, now: datetime, backend: Backend | None = None) -> bool:
             pasted_only=full,
             stand_in=stand_in,
         )
-    except DomainError as refusal:  # a budget: somebody else has just taken the last of it, or it can't be read
+    except budget_gate.REFUSALS as refusal:  # somebody else has just taken the last of it, for instance
         log.warning("no batch for %s: %s", backend.name, refusal.code)
         return False
     if claimed is None:

@@ -14,12 +14,15 @@ from collections.abc import Collection
 from datetime import datetime
 
 from gpujobs import budget_reading, budget_rows, budgets, estimates
+from gpujobs.budget_reading import Unreadable
 from gpujobs.budgets import UsedUp
+from gpujobs.estimates import UnknownPrice
 from gpujobs.models import BudgetReservation, GpuRun, Service
 from inkcloak.errors import DomainError
 
 log = logging.getLogger(__name__)
 SERVICE = Service.INFERENCE
+REFUSALS = (UsedUp, Unreadable, UnknownPrice)
 
 
 def shut(now: datetime, account_ids: Collection[uuid.UUID] = ()) -> DomainError | None:
@@ -30,7 +33,7 @@ def shut(now: datetime, account_ids: Collection[uuid.UUID] = ()) -> DomainError 
     try:
         statuses = budget_reading.of_service(SERVICE, now, account_ids)
         full = budget_reading.worst(statuses, estimates.batch_nanousd(now)) if statuses else None
-    except DomainError as error:
+    except (Unreadable, UnknownPrice) as error:
         log.error("no GPU work: %s", error.code)
         return error
     return UsedUp(full, now) if full else None
