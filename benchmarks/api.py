@@ -8,7 +8,8 @@ same server, PostgreSQL and Redis, all thrown away at the end. Rounds alternate;
     usage, create     requests a second, as a share of the bare view's: with nobody scoring, and beside a worker that
                       scores what is created
     key               the same view with and without a key, over HTTP; and the check alone, on a warm connection
-    list              the first page and one in the middle, of 1,000 and of 1,000,000 stored detections
+    list              the first page and one in the middle, of 1,000 and of 1,000,000 stored detections; and what the
+                      website's list of them asks for, which counts them too
     batch             1,000 texts in one request until they are accepted, and what that takes of memory
 """
 

@@ -27,19 +27,27 @@ Numbers = dict[str, float]
 
 def lists(product: Product, requests: int) -> dict[str, Any]:
     """Pages of both lists in turns, one request after the other."""
-    few, many = Connection(product.ports["web"]), Connection(product.ports["web-many"])
+    token, places = product.caller.token, [("web", product.few), ("web-many", product.many)]
+    paths = {
+        "first": [(name, LIST) for name, _stored in places],
+        "middle": [(name, f"{LIST}&cursor={stored.middle()}") for name, stored in places],
+    }
     found = {}
-    for name in ("first", "middle"):
-        pairs: list[tuple[Connection, bytes]] = []
-        for connection, stored in ((few, product.few), (many, product.many)):
-            path = LIST if name == "first" else f"{LIST}&cursor={stored.middle()}"
-            request = get(path, product.caller.token)
-            assert len(connection.send(request).json()["items"]) == 50, "a page is not full"
-            pairs.append((connection, request))
-        times = _in_turns([partial(connection.timed, request) for connection, request in pairs], requests)
-        few_ms, many_ms = (statistics.median(taken) * MS for taken in times)
-        found[name] = {"few_ms": round(few_ms, 2), "many_ms": round(many_ms, 2), "ratio": round(many_ms / few_ms, 2)}
-    return found
+    for name, of in paths.items():
+        steps = [_page(Connection(product.ports[web]), get(path, token)) for web, path in of]
+        found[name] = _compared(_in_turns(steps, requests))
+    website = [stored.history for _name, stored in places]
+    return found | {"website": _compared(_in_turns(website, requests // 4))}
+
+
+def _page(connection: Connection, request: bytes) -> Callable[[], float]:
+    assert len(connection.send(request).json()["items"]) == 50, "a page is not full"
+    return partial(connection.timed, request)
+
+
+def _compared(times: Sequence[Sequence[float]]) -> Numbers:
+    few_ms, many_ms = (statistics.median(taken) * MS for taken in times)
+    return {"few_ms": round(few_ms, 2), "many_ms": round(many_ms, 2), "ratio": round(many_ms / few_ms, 2)}
 
 
 def keys(product: Product, requests: int) -> Numbers:

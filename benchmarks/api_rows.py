@@ -1,5 +1,6 @@
 """Accounts, keys and stored detections for `make bench-api`. Needs django.setup() (benchmarks/stand.py)."""
 
+import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -90,7 +91,18 @@ class Stored:
     def middle(self) -> str:
         """The cursor of a page in the middle."""
         with database(self.name):
-            return cursors.cursor_of(history.of(self.caller.owner)[self.rows // 2], "accepted_at")
+            mine = Submission.objects.filter(account=self.caller.owner.account).order_by("-accepted_at", "pk")
+            return cursors.cursor_of(mine.only("accepted_at")[self.rows // 2], "accepted_at")
+
+    def history(self) -> float:
+        """Seconds that the rows of the website's first page take."""
+        with database(self.name):
+            connection.ensure_connection()
+            began = time.perf_counter()
+            page = history.page(self.caller.owner, history.Filters(), 1)
+            assert len(page.object_list) == history.PAGE_ROWS
+            assert page.paginator.num_pages
+            return time.perf_counter() - began
 
 
 def _copy(model: type[Model], key: Any, own: dict[str, str], times: int) -> None:
