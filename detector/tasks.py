@@ -55,7 +55,7 @@ def deliver_webhooks() -> None:
 
 @shared_task(autoretry_for=(OSError,), retry_backoff=MAIL_RETRY_SECONDS, max_retries=MAIL_RETRIES)
 def tell_webhook_disabled(endpoint_id: str) -> None:
-    """Mails to the owners of an account. Twice is a mail too many at worst: it runs again where a mail was not taken."""
+    """Mails to the owners of an account. Twice is a mail too many at worst: it runs again where one was not taken."""
     webhook_notices.tell_owners(uuid.UUID(endpoint_id))
 
 
@@ -67,7 +67,20 @@ def sweep() -> None:
 
 @shared_task
 def forget() -> None:
-    """Deletes texts, links and webhook events whose time is over. Twice is harmless: what is gone is gone."""
+    """Deletes texts, links, webhook events and old activity whose time is over. Twice is harmless: gone is gone."""
     retention.forget_expired(now=timezone.now())
     sharing.forget_expired(now=timezone.now())
     webhooks.forget_old(now=timezone.now())
+    activity.forget(timezone.now())
+
+
+@shared_task
+def fold_activity() -> None:
+    """Counts who was active. Twice is harmless: a line is folded by whoever deletes it."""
+    activity.fold()
+
+
+@shared_task
+def weekly_report() -> None:
+    """Mails the week's report to the staff, from Monday on. Twice is harmless: a row a week says that it went out."""
+    weekly_mail.send(timezone.now())

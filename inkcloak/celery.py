@@ -19,6 +19,7 @@ app.autodiscover_tasks()
 SWEEP_SECONDS = 5
 COST_SECONDS = 10
 BUDGET_SECONDS = 30
+MINUTE_SECONDS = 60
 HOUR_SECONDS = 3600
 
 app.conf.beat_schedule = {
@@ -34,6 +35,16 @@ app.conf.beat_schedule = {
     },
     "detector-forget": {
         "task": "detector.tasks.forget",
+        "schedule": HOUR_SECONDS,
+        "options": {"expires": HOUR_SECONDS},
+    },
+    "detector-activity": {
+        "task": "detector.tasks.fold_activity",
+        "schedule": MINUTE_SECONDS,
+        "options": {"expires": MINUTE_SECONDS},
+    },
+    "detector-weekly-report": {
+        "task": "detector.tasks.weekly_report",
         "schedule": HOUR_SECONDS,
         "options": {"expires": HOUR_SECONDS},
     },
