@@ -20,7 +20,9 @@ from tests.fuzz.callers import Caller
 from tests.fuzz.contract import HEADERS, excused
 from tests.fuzz.walk import finding, name_of
 
-REAL_IN = 3  # so many in REAL_IN + 1 addresses get an id that exists
+REAL_IN = 3  # so many in REAL_IN + 1 requests get ids that exist
+KEY = "Idempotency-Key"
+KEY_DIGITS = 6
 
 
 @dataclass
@@ -81,20 +83,27 @@ def _heading(message: str) -> str:
 
 @contextmanager
 def real_ids(ids: Mapping[str, str]) -> Iterator[None]:
-    """Inside, most addresses whose made-up ids are well formed get those of the walk; what deletes never does."""
+    """Inside, most addresses whose made-up ids are well formed get those of the walk; what deletes never does.
+
+    And most made-up Idempotency-Keys are new, or nearly every request would only hear that its key was used before.
+    """
     turn = 0
 
     @schemathesis.hook
     def before_call(_context: schemathesis.HookContext, case: schemathesis.Case, _kwargs: dict[str, Any]) -> None:
         nonlocal turn
-        meta, named = case.meta, case.path_parameters
-        if meta is None or not named or not named.keys() <= ids.keys() or case.method.upper() == "DELETE":
-            return
-        if meta.is_negative_at(ParameterLocation.PATH) or meta.phase.name.value == "stateful":
+        meta = case.meta
+        if meta is None or meta.phase.name.value == "stateful":
             return
         turn += 1
-        if turn % (REAL_IN + 1):
+        if not turn % (REAL_IN + 1):
+            return
+        named, deletes = case.path_parameters, case.method.upper() == "DELETE"
+        if named and named.keys() <= ids.keys() and not deletes and not meta.is_negative_at(ParameterLocation.PATH):
             case.path_parameters = {name: ids[name] for name in named}
+        key = case.headers.get(KEY) if case.headers else None
+        if isinstance(key, str) and not meta.is_negative_at(ParameterLocation.HEADER):
+            case.headers[KEY] = f"{turn:0{KEY_DIGITS}}{key[KEY_DIGITS:]}"
 
     try:
         yield
