@@ -160,7 +160,7 @@ def _accept(request: Request, said: Mapping[str, Any], nonce: uuid.UUID | None) 
         nonce=nonce,
         asked=making.asked_for(request, said),
     )
-    return submission.pk
+    return making.made(request, submission)
 
 
 def _rerun(request: Request, before: Submission, nonce: uuid.UUID | None) -> uuid.UUID:
@@ -189,4 +189,4 @@ def _rerun(request: Request, before: Submission, nonce: uuid.UUID | None) -> uui
             file_name=before.file_name,
         ),
     )
-    return submission.pk
+    return making.made(request, submission)

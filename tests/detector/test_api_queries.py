@@ -41,9 +41,9 @@ def test_a_page_of_a_list_asks_for_its_rows_and_the_words_left(
         assert len(caller.get("/detections").json()["items"]) == 4
 
 
-def test_a_create_takes_twelve_statements(caller: Caller, django_assert_num_queries: Statements) -> None:
-    """Key, model, begin, known?, meter, its guarded update, reservation, row, who listens, commit; row and meter."""
-    with django_assert_num_queries(12):
+def test_a_create_takes_eleven_statements(caller: Caller, django_assert_num_queries: Statements) -> None:
+    """Key, model, begin, known?, meter, its guarded update, reservation, row, who listens, commit; words left."""
+    with django_assert_num_queries(11):
         caller.check(f"{samples.HUMAN} And now.")
 
 
