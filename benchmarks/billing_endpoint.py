@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from gpujobs.planning.arrivals import HOUR_SECONDS
 from gpujobs.planning.assumptions import STANDARD, Assumption
 from gpujobs.planning.endpoint import COLD_START_SECONDS, Clock, Endpoint, Limits, pass_seconds, windows
 
@@ -32,7 +33,7 @@ class Price:
 
 
 def _of(row: Assumption) -> Price:
-    return Price(STANDARD.nanousd(row.name), row.what, row.source, row.as_of)
+    return Price(STANDARD.nanousd(row.name) // HOUR_SECONDS, row.what, row.source, row.as_of)
 
 
 FLEX_16_GB, ACTIVE_16_GB = _of(STANDARD["price.serverless_flex"]), _of(STANDARD["price.serverless_active"])

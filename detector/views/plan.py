@@ -1,4 +1,4 @@
-"""The staff's page that plans a month: what each way to serve costs. Reads nothing but settings; writes nothing.
+"""The staff's page that plans a month: what each way to serve costs. Reads settings and prices; writes nothing.
 
 A plan is in the page's address, so that it can be kept and sent on. Nothing is planned before somebody asks.
 """
@@ -7,6 +7,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from detector.views import plan_page
@@ -42,7 +43,8 @@ def show(request: HttpRequest) -> HttpResponse:
     if not asked:
         return render(request, "gpujobs/plan.html", context)
     try:
-        found = planner.plan(question.read(given), plans.book(line for line in lines.splitlines() if line.strip()))
+        book = plans.book((line for line in lines.splitlines() if line.strip()), now=timezone.now())
+        found = planner.plan(question.read(given), book)
     except PlanError as error:
         return render(request, "gpujobs/plan.html", context | {"error": str(error)}, status=400)
     return render(request, "gpujobs/plan.html", context | plan_page.sections(found))

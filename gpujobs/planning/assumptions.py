@@ -100,6 +100,10 @@ class Assumptions(Mapping[str, Assumption]):
             )
         return int(row.value * NANO)
 
+    def with_rows(self, rows: Iterable[Assumption]) -> "Assumptions":
+        """Rows in the place of those with the same names."""
+        return Assumptions((self._rows | {row.name: row for row in rows}).values())
+
     def require_prices(self) -> None:
         """Raises UnknownPrice if any is not known: a comparison that leaves one out misleads."""
         for row in self._rows.values():
@@ -108,8 +112,7 @@ class Assumptions(Mapping[str, Assumption]):
 
     def with_values(self, values: Mapping[str, str], source: str = OVERRIDDEN) -> "Assumptions":
         """values: row -> number as text, or `unknown`. Raises PlanError for another name, no number, or one outside."""
-        changed = [_replaced(self._rows.get(name), name, value, source) for name, value in values.items()]
-        return Assumptions((self._rows | {row.name: row for row in changed}).values())
+        return self.with_rows([_replaced(self._rows.get(name), name, value, source) for name, value in values.items()])
 
     def to_json(self) -> list[dict[str, Any]]:
         return [row.to_json() for row in self._rows.values()]
@@ -166,8 +169,9 @@ def _row(
 
 
 _PRICES = (
-    ("price.serverless_flex", "0.00016", "USD/s", "serverless worker, 16 GB (A4000), flex", RUNPOD_DOCS, "2026-08"),
-    ("price.serverless_active", "0.00011", "USD/s", "serverless worker, 16 GB (A4000), always on",
+    ("price.serverless_flex", "0.576", "USD/h", "serverless worker, 16 GB (A4000), flex: 0.00016 a second", RUNPOD_DOCS,
+     "2026-08"),
+    ("price.serverless_active", "0.396", "USD/h", "serverless worker, 16 GB (A4000), always on: 0.00011 a second",
      f"{RUNPOD_DOCS}; since mid-2026 through its sales", "2026-06"),
     ("price.pod", "0.17", "USD/h", "A4000 pod, RunPod's community cloud (secure cloud: 0.25)",
      f"{FOUNDER}: $0.17 an active hour", NOTED),

@@ -115,14 +115,14 @@ def active_hour(book: Assumptions) -> Vector:
     def hour(checks: int) -> int:
         lone = Demand(users=checks * 24, checks=1, shape="flat", class_share=0, api_share=0)
         found = fluid.scale_to_zero(lone, tuning.endpoint_limits(AS_SHIPPED, book))
-        return cost(flex, milli(found.billed_seconds / 24), 1000)
+        return cost(flex, milli(found.billed_seconds / 24), 1000 * HOUR_SECONDS)
 
     checks = _first(lambda number: hour(number) >= ACTIVE_HOUR, 1, 10_000)
     figures = {
         "checks": checks,
-        "seconds": round(ACTIVE_HOUR / flex),
-        "flex_hour_nanousd": flex * HOUR_SECONDS,
-        "active_hour_nanousd": book.nanousd("price.serverless_active") * HOUR_SECONDS,
+        "seconds": ACTIVE_HOUR * HOUR_SECONDS // flex,
+        "flex_hour_nanousd": flex,
+        "active_hour_nanousd": book.nanousd("price.serverless_active"),
         "pod_hour_nanousd": book.nanousd("price.pod"),
     }
     return Vector("active_hour", ACTIVE_HOUR - CENT // 2, ACTIVE_HOUR + CENT // 2 - 1, hour(checks), figures)
@@ -136,27 +136,27 @@ def month_demand(book: Assumptions) -> Demand:
 def month_flashboot(book: Assumptions) -> Vector:
     """At the list price, with FlashBoot's resumes and the shortest idle time."""
     quick = book.with_values({"gpu.cold_start": str(book.number("flashboot.resume"))})
-    return _month("month_flashboot", SHORT, quick, "price.serverless_flex", 1)
+    return _month("month_flashboot", SHORT, quick, "price.serverless_flex")
 
 
 def month_active_hour(book: Assumptions) -> Vector:
     """At the founder's $0.17 for an hour of a worker, with cold starts of 5 s and RunPod's idle time of 5 s."""
-    return _month("month_active_hour", AS_SHIPPED, book, "price.pod", HOUR_SECONDS)
+    return _month("month_active_hour", AS_SHIPPED, book, "price.pod")
 
 
 def month_as_listed(book: Assumptions) -> Vector:
     """At the list price, with cold starts and idle time as they come: what does not give the founder's figure."""
-    return _month("month_as_listed", AS_SHIPPED, book, "price.serverless_flex", 1)
+    return _month("month_as_listed", AS_SHIPPED, book, "price.serverless_flex")
 
 
-def _month(key: str, setting: Setting, book: Assumptions, price: str, per: int) -> Vector:
+def _month(key: str, setting: Setting, book: Assumptions, price: str) -> Vector:
     least, most = 15 * NANO, 25 * NANO
     wanted = month_demand(book)
     found = tuning.play(routing.GPU, setting, tuning.sample(wanted), book)
 
     def month(hundredths: int) -> int:
         other = replace(wanted, checks=hundredths / 100)
-        return ways.flex_month(tuning.estimate(routing.GPU, setting, other, book), book, price, per)
+        return ways.flex_month(tuning.estimate(routing.GPU, setting, other, book), book, price)
 
     checks_from = _first(lambda number: month(number) >= least, 100, 2000)
     checks_to = _first(lambda number: month(number) > most, 100, 2000) - 1
@@ -165,14 +165,14 @@ def _month(key: str, setting: Setting, book: Assumptions, price: str, per: int) 
         "checks": wanted.checks,
         "cold_start": book.number("gpu.cold_start"),
         "idle": setting.idle_seconds,
-        "price_nanousd": book.nanousd(price) * HOUR_SECONDS // per,
+        "price_nanousd": book.nanousd(price),
         "cold_starts": round(found.cold_starts),
         "hours": round(found.billed_milliseconds / found.days * ways.month_days(book) / 1000 / HOUR_SECONDS, 1),
         "checks_from": checks_from / 100 if checks_from <= checks_to else None,
         "checks_to": checks_to / 100 if checks_from <= checks_to else None,
         "flashboot": book.number("flashboot.resume"),
     }
-    return Vector(key, least, most, ways.flex_month(found, book, price, per), figures)
+    return Vector(key, least, most, ways.flex_month(found, book, price), figures)
 
 
 # --- Own hardware, API, recommended -----------------------------------------------------------------------------

@@ -24,6 +24,7 @@ from gpujobs.planning.endpoint import PASS_TEXTS
 from gpujobs.planning.money import cost, milli
 from gpujobs.planning.question import Question
 from gpujobs.planning.tuning import Found, Setting
+from gpujobs.pricing import HOUR_MS
 
 HYBRID, SERVERLESS, KEPT_WARM, ALWAYS_ON = "hybrid", "serverless", "kept_warm", "always_on"
 POD, OWN, T4_SPOT, API = "pod", "own", "t4_spot", "api"
@@ -98,9 +99,9 @@ def hybrid(asked: Question, wanted: Demand, book: Assumptions, *, quick: bool = 
     return _tuned(HYBRID, found, flex_month(found, book) + book.nanousd("price.cpu_machine"), asked, book)
 
 
-def flex_month(found: Found, book: Assumptions, price: str = "price.serverless_flex", per: int = 1) -> int:
-    """Worker time at a price for `per` seconds. Rounded up once, at the end."""
-    return cost(book.nanousd(price), found.billed_milliseconds * month_days(book), 1000 * per * found.days)
+def flex_month(found: Found, book: Assumptions, price: str = "price.serverless_flex") -> int:
+    """Worker time at a price for an hour. Rounded up once, at the end."""
+    return cost(book.nanousd(price), found.billed_milliseconds * month_days(book), HOUR_MS * found.days)
 
 
 def _tuned(key: str, found: Found, month: int, asked: Question, book: Assumptions) -> Way:
@@ -142,9 +143,9 @@ def always_on(asked: Question, wanted: Demand, book: Assumptions) -> Way:
 
 def _always_on_month(active: int, found: fluid.Fluid, book: Assumptions) -> int:
     days = month_days(book)
-    steady = cost(book.nanousd("price.serverless_active"), active * DAY_SECONDS * days)
+    steady = cost(book.nanousd("price.serverless_active"), active * 24 * days)
     above = sum(max(0.0, workers - active) for workers in found.workers) * HOUR_SECONDS
-    return steady + cost(book.nanousd("price.serverless_flex"), milli(above) * days, 1000)
+    return steady + cost(book.nanousd("price.serverless_flex"), milli(above) * days, HOUR_MS)
 
 
 # --- Machines -------------------------------------------------------------------------------------------------------
@@ -203,7 +204,7 @@ def t4_spot(wanted: Demand, book: Assumptions) -> Way:
     every_seconds = DAY_SECONDS / batches
     machines = max(1, math.ceil(work / batches / every_seconds))
     seconds = work + batches * machines * book.number("t4.start")
-    month = cost(book.nanousd("price.t4_spot"), milli(seconds) * month_days(book), 1000 * HOUR_SECONDS)
+    month = cost(book.nanousd("price.t4_spot"), milli(seconds) * month_days(book), HOUR_MS)
     wait = every_seconds + book.number("t4.start") + work / batches / machines
     billed = seconds * month_days(book) / HOUR_SECONDS
     return Way(T4_SPOT, month, wait, wait, machines, within=False, role="batch", billed_hours=billed)

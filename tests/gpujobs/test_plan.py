@@ -2,11 +2,9 @@
 
 import json
 from dataclasses import replace
-from io import StringIO
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
 
 from detector import batching, dispatch
 from gpujobs import plans, routing
@@ -266,35 +264,3 @@ def test_it_packs_as_the_detector_does() -> None:
 def test_assumptions_about_the_endpoint_reach_the_simulation() -> None:
     book = STANDARD.with_values({"gpu.cold_start": "20", "gpu.alone": "1", "gpu.together": "2"})
     assert question.limits(book) == Limits(cold_start_seconds=20, alone_seconds=1, together_seconds=2)
-
-
-# --- The command ----------------------------------------------------------------------------------------------------
-
-
-def run(*arguments: str) -> str:
-    out = StringIO()
-    call_command("plan", *arguments, stdout=out)
-    return out.getvalue()
-
-
-def test_the_command_prints_plan_plot_and_assumptions() -> None:
-    said = run("--dau", "10000000")
-    for row in STANDARD.values():
-        assert f"  {row.name}=" in said
-    for name in words.WAYS.values():
-        assert str(name) in said
-    assert "Cheapest within the wish" in said
-    assert "$10,000,000" in said  # the plot's right edge
-    assert "never the primary" in " ".join(map(str, words.ABOUT.values())).lower()
-
-
-def test_the_command_s_json_is_the_plan(large: planner.Plan) -> None:
-    assert json.loads(run("--dau", "10000000", "--json")) == json.loads(
-        json.dumps(planner.plan(LARGE, plans.book()).to_json())
-    )
-
-
-@pytest.mark.parametrize("arguments", [["--dau", "0"], ["--dau", "nan"], ["--dau", "5", "--set", "price.pod=unknown"]])
-def test_the_command_refuses_with_a_code(arguments: list[str]) -> None:
-    with pytest.raises(CommandError, match=r"bad_question|price_unknown"):
-        run(*arguments)

@@ -52,7 +52,7 @@ def test_each_says_how(vector: Vector) -> None:
 def test_nothing_is_typed_in() -> None:
     """Another price gives other figures."""
     dearer = STANDARD.with_values(
-        {"price.training_pod": "0.44", "price.serverless_flex": "0.001", "price.pod": "0.5", "price.gpt4_input": "20"}
+        {"price.training_pod": "0.44", "price.serverless_flex": "0.5", "price.pod": "0.5", "price.gpt4_input": "20"}
     )
     other = {vector.key: vector.derived for vector in founder.vectors(dearer)}
     for key in ("training", "benchmark", "month_flashboot", "month_active_hour", "own_hardware", "gpt"):
