@@ -8,7 +8,16 @@ from celery.signals import worker_ready
 from django.conf import settings
 from django.utils import timezone
 
-from detector import dispatch, retention, sharing, webhook_delivery, webhook_notices, webhooks
+from detector import (
+    activity,
+    dispatch,
+    retention,
+    sharing,
+    webhook_delivery,
+    webhook_notices,
+    webhooks,
+    weekly_mail,
+)
 from gpujobs import backends
 
 SCORE_QUEUE = "score"
