@@ -1,4 +1,4 @@
-"""Staff's view of checks, webhooks and share links: looking only. No secret, no message, no text; of addresses, hosts."""
+"""Staff's view of checks, webhooks and share links: looking only. No secret, message or text; of addresses, hosts."""
 
 from typing import Any
 from urllib.parse import urlsplit
