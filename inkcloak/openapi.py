@@ -39,6 +39,18 @@ RATE_HEADERS = {
     "X-RateLimit-Reset": "When the next minute begins, in seconds since 1970.",
     "X-Request-ID": "The name of this request: quote it when you write to us.",
 }
+MORE_HEADERS: dict[str, dict[str, Any]] = {
+    "Retry-After": {"description": "Seconds to wait before the next try.", "schema": {"type": "integer", "minimum": 0}},
+    "WWW-Authenticate": {"description": "How a key is sent.", "schema": {"type": "string"}},
+}
+# Statuses whose answers have one of these.
+HEADERS_OF = {
+    "202": "Retry-After",
+    "401": "WWW-Authenticate",
+    "409": "Retry-After",
+    "429": "Retry-After",
+    "503": "Retry-After",
+}
 FAULT = {
     "type": "object",
     "required": ["pointer", "code", "detail"],
@@ -80,7 +92,7 @@ def say_what_every_answer_has(result: Any, generator: Any, request: Any, public:
     components.setdefault("schemas", {}).setdefault("Problem", PROBLEM)
     components["headers"] = {
         name: {"description": said, "schema": {"type": "string"}} for name, said in RATE_HEADERS.items()
-    }
+    } | MORE_HEADERS
     known = {tag["name"] for tag in TAGS}
     used: dict[str, None] = {}
     for path, _method, operation in docs_schemas.operations(result, METHODS):
@@ -149,6 +161,7 @@ def _complete(operation: dict[str, Any]) -> None:
         found = responses.setdefault(str(status), fallback)
         found["description"] = found.get("description") or fallback["description"]
     operation["responses"] = dict(sorted(responses.items()))
-    for answer in operation["responses"].values():
-        links = {name: {"$ref": f"#/components/headers/{name}"} for name in RATE_HEADERS}
+    for status, answer in operation["responses"].items():
+        names = [*RATE_HEADERS, *([HEADERS_OF[status]] if status in HEADERS_OF else ())]
+        links = {name: {"$ref": f"#/components/headers/{name}"} for name in names}
         answer["headers"] = links | answer.get("headers", {})

@@ -25,6 +25,21 @@ IDEMPOTENCY_KEY = OpenApiParameter(
     OpenApiParameter.HEADER,
     description="The same key and body again, within 24 hours, is the same check: nothing is charged twice.",
 )
+LOCATION = OpenApiParameter(
+    "Location",
+    OpenApiTypes.URI,
+    OpenApiParameter.HEADER,
+    required=True,
+    response=[201, 202],
+    description="Where to read it.",
+)
+REPLAYED = OpenApiParameter(
+    "Idempotency-Replayed",
+    {"type": "string", "enum": ["true"]},
+    OpenApiParameter.HEADER,
+    response=[201, 202],
+    description="The answer to an earlier request of the same key and body; nothing was done again.",
+)
 DETECTION_ID = OpenApiParameter("detection_id", OpenApiTypes.UUID, OpenApiParameter.PATH)
 BATCH_ID = OpenApiParameter("batch_id", OpenApiTypes.UUID, OpenApiParameter.PATH)
 BATCH_PARAMETER = OpenApiParameter("batch", OpenApiTypes.UUID, description="Only the texts of this batch.")

@@ -50,7 +50,7 @@ class CreateBatch(ApiView):
         summary="Check up to 1,000 texts",
         description=f"Each text is accepted or refused alone. The body may have {MAX_BODY_BYTES} bytes, its texts "
         f"{MAX_BATCH_CHARACTERS} characters together.",
-        parameters=[answers.IDEMPOTENCY_KEY],
+        parameters=[answers.IDEMPOTENCY_KEY, answers.LOCATION, answers.REPLAYED],
         request=BatchRequest,
         responses=answers.ok(answers.BatchQuote)
         | answers.ok(answers.Batch, 202)

@@ -61,7 +61,7 @@ class CreateFromFiles(ApiView):
         f"{MAX_UPLOAD_BYTES // MEBIBYTE} MB together, with {MAX_TEXTS} texts and {MAX_CHARACTERS} characters together. "
         "What a file is, is told by its content. Hidden text is left out and counted; each file, and each row of a "
         "table, is accepted or refused alone. The answer is a batch.",
-        parameters=[answers.IDEMPOTENCY_KEY],
+        parameters=[answers.IDEMPOTENCY_KEY, answers.LOCATION, answers.REPLAYED],
         request={"multipart/form-data": FilesRequest},
         responses=answers.ok(FileBatchQuote)
         | answers.ok(FileBatch, 202)

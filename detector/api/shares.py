@@ -103,7 +103,7 @@ class Shares(ByMethod):
         operation_id="create_share",
         summary="Share a verdict by a link",
         description=CREATE,
-        parameters=[answers.DETECTION_ID, answers.IDEMPOTENCY_KEY],
+        parameters=[answers.DETECTION_ID, answers.IDEMPOTENCY_KEY, answers.REPLAYED],
         request=ShareRequest,
         responses=answers.ok(SharedLink, 201) | answers.problems(400, 404, 409, 413, 415, 422),
     )

@@ -67,7 +67,7 @@ class Detections(ByMethod):
         operation_id="create_detection",
         summary="Check one text",
         description=CREATE,
-        parameters=[answers.PREFER, answers.IDEMPOTENCY_KEY],
+        parameters=[answers.PREFER, answers.IDEMPOTENCY_KEY, answers.LOCATION, answers.REPLAYED],
         request=DetectionRequest,
         responses=answers.ok(answers.Quote)
         | answers.ok(answers.Detection, 201, 202)
@@ -132,7 +132,7 @@ class Rerun(ApiView):
         operation_id="rerun_detection",
         summary="Check the same text again by the same model version",
         description="A new check, charged like any other: it shows whether the same version still says the same.",
-        parameters=[answers.DETECTION_ID, answers.PREFER, answers.IDEMPOTENCY_KEY],
+        parameters=[answers.DETECTION_ID, answers.PREFER, answers.IDEMPOTENCY_KEY, answers.LOCATION, answers.REPLAYED],
         request=None,
         responses=answers.ok(answers.Detection, 201, 202) | answers.problems(400, 404, 409, 422, 503),
     )
