@@ -46,7 +46,7 @@ messages:          ## collect texts to translate, compile translations (needs GN
 	@$(DEVSTACK) manage compilemessages -l es
 
 screens:           ## a picture of each page, both languages, phone and desktop
-	@$(DEVSTACK) rehearse tests.screens $(ARGS)
+	@$(DEVSTACK) rehearse tests.screens --seed $(ARGS)
 
 fuzz-api:          ## made-up requests to every operation, held against the contract (docs/api-fuzzing.md)
 	@$(DEVSTACK) rehearse tests.fuzz $(ARGS)

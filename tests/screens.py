@@ -4,7 +4,8 @@
 
 Makes an account of its own, checks the samples, and leaves both behind: point it at a development stack. Names are
 PAGE-LANGUAGE-WIDTH[-dark].png. It is a browser and no more, but for the staff's pages: with DATABASE_URL it makes its
-account one of the staff.
+account one of the staff, and `--seed` fills an empty ledger with made-up days there, which nothing takes out again: for
+throw-away databases, as that of `make screens`. `--staff` leaves the other pages out.
 """
 
 import argparse
@@ -85,6 +86,20 @@ ACCOUNT_PAGES = {
     "front-signed-in": "/",
 }
 
+# The one about the GPU is the last: it renews itself, which is waited for.
+STAFF_PAGES = {
+    "costs": "/staff/costs/",
+    "costs-week": "/staff/costs/week/",
+    "costs-lines": "/staff/costs/lines/?period=7days",
+    "costs-refused": "/staff/costs/?period=custom&from=2026-11-30&to=2026-11-01",
+    "admin": "/staff/",
+    "admin-runs": "/staff/gpujobs/gpurun/",
+    "admin-routing": "/staff/gpujobs/routingchange/add/",
+    "admin-budgets": "/staff/gpujobs/budget/",
+    "plan": "/staff/plan/?users=1000",
+    "gpu": "/staff/gpu/",
+}
+
 
 class Camera:
     """Takes the pictures of one language at one width."""
@@ -115,6 +130,16 @@ class Camera:
         self.page.fill("#text", text)
         self.page.click("form[data-check] button[type=submit]")
         self.page.wait_for_selector("[data-verdict]", timeout=VERDICT_MS)
+
+
+def shoot_staff(browser: Browser, base: str, out: Path, language: str, width: int) -> list[str]:
+    """The staff's pages alone."""
+    with _context(browser, base, language, width) as context:
+        camera = Camera(context.new_page(), out, f"{language}-{width}-dark")
+        email = _sign_up(camera)
+        camera.page.emulate_media(color_scheme="dark")
+        _as_staff(camera, email)
+        return camera.problems
 
 
 def shoot(browser: Browser, base: str, out: Path, language: str, width: int) -> list[str]:
@@ -192,14 +217,29 @@ def _as_staff(camera: Camera, email: str) -> None:
     """The staff's pages, where the account can be made one of theirs: in a rehearsal, whose database is at hand."""
     if "DATABASE_URL" not in os.environ:
         return
-    promote = f"from billing.models import User; User.objects.filter(email='{email}').update(is_staff=True)"
-    subprocess.run([sys.executable, "manage.py", "shell", "-c", promote], check=True)
-    camera.take("plan", "/staff/plan/?users=1000")
-    camera.take("gpu", "/staff/gpu/")
+    rights = "is_staff=True, is_superuser=True"
+    _product(f"from billing.models import User; User.objects.filter(email='{email}').update({rights})")
+    for name, address in STAFF_PAGES.items():
+        camera.take(name, address)
     with camera.page.expect_response("**/staff/gpu/figures"):  # it renews itself
         camera.page.emulate_media(color_scheme="light")
     camera.suffix = camera.suffix.removesuffix("-dark")
-    camera.take("gpu")
+    for name, address in STAFF_PAGES.items():
+        camera.take(name, address)
+
+
+def _product(code: str) -> None:
+    """Runs it inside the product."""
+    subprocess.run([sys.executable, "manage.py", "shell", "-c", code], check=True)
+
+
+def seed() -> None:
+    """Made-up days in an empty ledger."""
+    _product(
+        "import sys; sys.path.insert(0, 'tests'); import ledger_seed; from django.utils import timezone;"
+        "from gpujobs.models import CostEntry;"
+        "CostEntry.objects.exists() or ledger_seed.fill(timezone.now())"
+    )
 
 
 def _sign_up(camera: Camera) -> str:
@@ -217,14 +257,19 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--base-url", default=os.environ.get("BASE_URL", "http://127.0.0.1:8000"))
     parser.add_argument("--out", type=Path, default=Path("var/screens"))
+    parser.add_argument("--seed", action="store_true", help="made-up days in an empty ledger; DATABASE_URL needed")
+    parser.add_argument("--staff", action="store_true", help="only the staff's pages")
     options = parser.parse_args(arguments)
+    if options.seed:
+        seed()
+    look = shoot_staff if options.staff else shoot
     options.out.mkdir(parents=True, exist_ok=True)
     problems: list[str] = []
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         for language, width in _views():
             print(f"{language} at {width} px", flush=True)  # noqa: T201
-            problems += shoot(browser, options.base_url, options.out, language, width)
+            problems += look(browser, options.base_url, options.out, language, width)
         browser.close()
     print("\n".join(problems) or f"Pictures are in {options.out}")  # noqa: T201
     return 1 if problems else 0

@@ -22,7 +22,7 @@ from inkcloak import money
 GAP = 0.2  # of a day's width
 HEAD = 0.04  # of the height, free above the highest
 WIDE, HIGH = 1000, 300  # of the month's drawing, in its own units
-LABELLED_DAYS = 8  # each day has its date below up to that many; else three have
+LABELLED_DAYS = 7  # each day is named below up to that many; else three dates are
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,9 +147,11 @@ def month(
 
 
 def dates(days: Sequence[date]) -> tuple[str, ...]:
-    """Below a drawing: each day's, or the first, the middle and the last one's."""
+    """Below a drawing: each day ("Mon 23"), or the first, the middle and the last one's date."""
+    if len(days) == 1:
+        return (_day(days[0]),)
     if len(days) <= LABELLED_DAYS:
-        return tuple(map(_day, days))
+        return tuple(date_format(day, "D j") for day in days)
     return tuple(_day(days[place]) for place in (0, len(days) // 2, -1))
 
 

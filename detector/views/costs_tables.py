@@ -55,9 +55,9 @@ def part(nanousd: int, total: int) -> Cell:
     return Cell(share(nanousd / total) if total > 0 and nanousd >= 0 else NONE)
 
 
-def ratio(value: Ratio, unit: str) -> Cell:
-    """unit: what it was divided by, in words with %(n)s."""
-    return Cell(NONE if value.value is None else money.shown(value.value), (unit % {"n": whole(value.n)},))
+def ratio(value: Ratio) -> Cell:
+    """With what it was divided by."""
+    return Cell(NONE if value.value is None else money.shown(value.value), (f"n = {whole(value.n)}",))
 
 
 def change(now: int, before: int) -> str:
@@ -205,14 +205,15 @@ def activity(days: Sequence[ActiveDay], per_user: Mapping[date, int | None]) -> 
 
 
 def units(now: Units, before: Units) -> Table:
+    """n of each is named below it."""
     lines = (
-        (_("a day of an active user"), now.user, before.user, _("%(n)s users and days")),
-        (_("a check"), now.check, before.check, _("%(n)s checks, also on the CPU")),
-        (_("a text on a rented GPU"), now.text, before.text, _("%(n)s texts")),
-        (_("1,000 tokens on a rented GPU"), now.tokens, before.tokens, _("%(n)s tokens")),
-        (_("an experiment"), now.experiment, before.experiment, _("%(n)s trainings and benchmarks")),
+        (_("a day of an active user"), _("all spending; n: users, each day anew"), now.user, before.user),
+        (_("a check"), _("checks; n: all of them, also the CPU's"), now.check, before.check),
+        (_("a text on a rented GPU"), _("checks; n: texts scored there"), now.text, before.text),
+        (_("1,000 tokens on a rented GPU"), _("checks; n: tokens scored there"), now.tokens, before.tokens),
+        (_("an experiment"), _("training and benchmarks; n: of both"), now.experiment, before.experiment),
     )
-    rows = [Row(name, (ratio(new, unit), ratio(old, unit), _change(new, old))) for name, new, old, unit in lines]
+    rows = [Row(name, (ratio(new), ratio(old), _change(new, old)), note) for name, note, new, old in lines]
     return Table(_("What one costs"), (_("One"), _("Now"), _("Before"), _("Change")), tuple(rows))
 
 
