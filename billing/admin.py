@@ -17,13 +17,13 @@ from billing import keys
 from billing.models import Account, ApiKey, Membership, Meter, User, WordEntry
 
 
-class Memberships(TabularInline):  # type: ignore[type-arg]
+class Memberships(TabularInline):  # type: ignore[misc]
     model = Membership
     extra = 0
 
 
 @admin.register(User)
-class UserAdmin(ModelAdmin):  # type: ignore[type-arg]
+class UserAdmin(ModelAdmin):  # type: ignore[misc]
     list_display = ("email", "is_staff", "is_active", "date_joined")
     search_fields = ("email",)
     fields = ("email", "is_active", "is_staff", "is_superuser", "groups", "last_login", "date_joined")
@@ -31,13 +31,13 @@ class UserAdmin(ModelAdmin):  # type: ignore[type-arg]
 
 
 @admin.register(Account)
-class AccountAdmin(ModelAdmin):  # type: ignore[type-arg]
+class AccountAdmin(ModelAdmin):  # type: ignore[misc]
     list_display = ("name", "internal", "created_at")
     search_fields = ("name",)
     inlines = (Memberships,)
 
 
-class ReadOnly(ModelAdmin):  # type: ignore[type-arg]
+class ReadOnly(ModelAdmin):  # type: ignore[misc]
     """Written by the product alone."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:
@@ -87,12 +87,12 @@ admin.site.unregister((Group, EmailAddress, Authenticator))
 
 
 @admin.register(Group)
-class Groups(GroupAdmin, ModelAdmin):
+class Groups(GroupAdmin, ModelAdmin):  # type: ignore[misc]
     pass
 
 
 @admin.register(EmailAddress)
-class EmailAddresses(EmailAddressAdmin, ModelAdmin):
+class EmailAddresses(EmailAddressAdmin, ModelAdmin):  # type: ignore[misc]
     pass
 
 

@@ -13,7 +13,7 @@ from detector.models import Share, Submission, WebhookDelivery, WebhookEndpoint
 from inkcloak import money
 
 
-class ReadOnly(ModelAdmin):  # type: ignore[type-arg]
+class ReadOnly(ModelAdmin):  # type: ignore[misc]
     """Written by the product alone."""
 
     show_full_result_count = False  # the log is long, and counting it reads it whole

@@ -11,12 +11,12 @@ from gpujobs.admin_base import ReadOnly
 from gpujobs.models import AliasMove, GpuRun, ModelAlias, ModelVersion, RoutingChange, RunEvent
 
 
-class RunEvents(ReadOnly, TabularInline):  # type: ignore[type-arg]
+class RunEvents(ReadOnly, TabularInline):  # type: ignore[misc]
     model = RunEvent
 
 
 @admin.register(GpuRun)
-class GpuRunAdmin(ReadOnly, ModelAdmin):  # type: ignore[type-arg]
+class GpuRunAdmin(ReadOnly, ModelAdmin):  # type: ignore[misc]
     list_display = ("id", "status", "backend", "model_version", "texts", "tokens", "execution_ms", "created_at")
     list_filter = ("status", "backend", "model_version")
     exclude = ("result",)  # offsets tell the shape of a customer's text
@@ -24,7 +24,7 @@ class GpuRunAdmin(ReadOnly, ModelAdmin):  # type: ignore[type-arg]
 
 
 @admin.register(RoutingChange)
-class RoutingChangeAdmin(ModelAdmin):  # type: ignore[type-arg]
+class RoutingChangeAdmin(ModelAdmin):  # type: ignore[misc]
     """Adding one is how the policy is set aside; another one takes it back, so that what was when stays known."""
 
     list_display = ("changed_at", "policy", "until", "reason", "changed_by")
@@ -42,15 +42,15 @@ class RoutingChangeAdmin(ModelAdmin):  # type: ignore[type-arg]
 
 
 @admin.register(ModelVersion)
-class ModelVersionAdmin(ReadOnly, ModelAdmin):  # type: ignore[type-arg]
+class ModelVersionAdmin(ReadOnly, ModelAdmin):  # type: ignore[misc]
     list_display = ("version", "name", "created_at")
 
 
 @admin.register(ModelAlias)
-class ModelAliasAdmin(ReadOnly, ModelAdmin):  # type: ignore[type-arg]
+class ModelAliasAdmin(ReadOnly, ModelAdmin):  # type: ignore[misc]
     list_display = ("name", "version")
 
 
 @admin.register(AliasMove)
-class AliasMoveAdmin(ReadOnly, ModelAdmin):  # type: ignore[type-arg]
+class AliasMoveAdmin(ReadOnly, ModelAdmin):  # type: ignore[misc]
     list_display = ("alias", "previous", "current", "reason", "moved_by", "moved_at")

@@ -3,11 +3,11 @@
 Runs are read by the index run_lately; money and rented time come from the ledger's sums (gpujobs/spending.py).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Aggregate, Count, ExpressionWrapper, F, FloatField, Q, Sum
+from django.db.models import Aggregate, Count, Expression, ExpressionWrapper, F, FloatField, Q, QuerySet, Sum
 from django.db.models.functions import Extract
 
 from gpujobs import dashboard
@@ -68,7 +68,7 @@ class _Percentile(Aggregate):
     template = "%(function)s(%(share)s) WITHIN GROUP (ORDER BY %(expressions)s)"
     output_field = FloatField()
 
-    def __init__(self, expression: ExpressionWrapper, share: float) -> None:
+    def __init__(self, expression: Expression, share: float) -> None:
         super().__init__(expression, share=share)
 
 
@@ -81,11 +81,15 @@ def devices(start: datetime, end: datetime, found: Iterable[Cell]) -> list[Devic
     return sorted(known, key=lambda each: (-each.nanousd, -each.worked_ms))
 
 
-def _device(name: str, runs: list[int], rented: list[Cell]) -> Device:
+def _device(name: str, figures: Sequence[int], rented: Iterable[Cell]) -> Device:
     mine = [cell for cell in rented if cell.gpu_type == name and cell.milliseconds]
+    runs, texts, tokens, worked = figures
     return Device(
         name,
-        *runs,
+        runs,
+        texts,
+        tokens,
+        worked,
         busy_ms=sum(cell.milliseconds for cell in mine if cell.kind in USED),
         paid_ms=sum(cell.milliseconds for cell in mine),
         nanousd=sum(cell.nanousd for cell in mine),
@@ -100,7 +104,7 @@ def _runs(start: datetime, end: datetime) -> list[tuple[str, int, int, int, int]
     ]
 
 
-def _succeeded(start: datetime, end: datetime, which: Q | None = None) -> "GpuRun.objects":  # type: ignore[name-defined]
+def _succeeded(start: datetime, end: datetime, which: Q | None = None) -> "QuerySet[GpuRun]":
     rows = GpuRun.objects.filter(
         backend__in=dashboard.BACKENDS, created_at__gte=start, created_at__lt=end, status=GpuRun.Status.SUCCEEDED
     )
