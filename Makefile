@@ -6,7 +6,7 @@ ARGS ?=
 REPORT ?=
 DEVSTACK = $(PYTHON) -m devstack --with-parent
 
-.PHONY: help run run-gpu-demo test stop reset logs manage shell lint format messages screens bench-api bench-billing bench-check bench-claim bench-dispatch bench-engine bench-kinds train evaluate fuzz-api
+.PHONY: help run run-gpu-demo test stop reset logs manage shell lint format messages screens bench-api bench-billing bench-check bench-claim bench-dispatch bench-engine bench-kinds bench-ledger train evaluate fuzz-api
 
 help:              ## this list
 	@grep -E '^[a-z-]+: .*##' Makefile | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 24
@@ -71,6 +71,9 @@ bench-engine:      ## the CPU engine through the whole product, beside the bare 
 
 bench-kinds:       ## which engine should run the encoder on a CPU (ARGS="--openvino PYTHON": OpenVINO too)
 	@$(DEVSTACK) python -m benchmarks.engine_kinds $(ARGS)
+
+bench-ledger:      ## budget decisions and the cost pages over ten million ledger lines, against a hundred thousand
+	@$(DEVSTACK) python -m benchmarks.ledger $(ARGS)
 
 train:             ## ARGS="--recipe …": train the model
 	@$(DEVSTACK) python -m gpujobs.pod.train $(ARGS)

@@ -7,13 +7,11 @@ quarters; where an asked-for instant does not, the piece of its quarter is added
 
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from django.db import IntegrityError, connection, models, transaction
 from django.db.models import Sum
-from django.db.models.functions import TruncDate
 
 from gpujobs.models import AccountQuarter, CostEntry, CostQuarter
 
@@ -124,15 +122,6 @@ def spent(
     return total
 
 
-def by_day(start: datetime, end: datetime, zone: ZoneInfo) -> dict[date, dict[str, int]]:
-    """Local day -> kind -> nano-dollars, of the quarters that begin in [start, end)."""
-    rows = CostQuarter.objects.filter(start__gte=start, start__lt=end).annotate(day=TruncDate("start", tzinfo=zone))
-    found: dict[date, dict[str, int]] = {}
-    for row in rows.values("day", "kind").annotate(sum=Sum("amount_nanousd")).order_by("day", "kind"):
-        found.setdefault(row["day"], {})[row["kind"]] = int(row["sum"])
-    return found
-
-
 def _lines(start: datetime, end: datetime, account_id: uuid.UUID | None, asked: Mapping[str, str]) -> int:
     """Line by line."""
     rows = CostEntry.objects.filter(at__gte=start, at__lt=end, **asked)
@@ -156,13 +145,13 @@ def _quarter_from(moment: datetime) -> datetime:
 _SUMS = {
     "gpujobs_costquarter": (
         "start, kind, service, provider, gpu_type, model_version, entries, milliseconds, amount_nanousd",
-        """SELECT date_bin('15 minutes', at, TIMESTAMPTZ '2000-01-01 00:00:00+00'), kind, service, provider, gpu_type,
-                  model_version, count(*), coalesce(sum(milliseconds), 0)::bigint, sum(amount_nanousd)::bigint
+        """SELECT date_bin('15 minutes', at, TIMESTAMPTZ '2000-01-01 00:00:00+00') AS start, kind, service, provider,
+                  gpu_type, model_version, count(*), coalesce(sum(milliseconds), 0)::bigint, sum(amount_nanousd)::bigint
            FROM gpujobs_costentry GROUP BY 1, 2, 3, 4, 5, 6""",
     ),
     "gpujobs_accountquarter": (
         "start, account_id, service, entries, amount_nanousd",
-        """SELECT date_bin('15 minutes', at, TIMESTAMPTZ '2000-01-01 00:00:00+00'),
+        """SELECT date_bin('15 minutes', at, TIMESTAMPTZ '2000-01-01 00:00:00+00') AS start,
                   coalesce(account_id, '00000000-0000-0000-0000-000000000000'::uuid), service, count(*),
                   sum(amount_nanousd)::bigint
            FROM gpujobs_costentry GROUP BY 1, 2, 3""",
@@ -190,6 +179,6 @@ def _rebuild(cursor: Any, table: str, columns: str, sums: str, *, repair: bool) 
     (differing,) = cursor.fetchone()
     if differing and repair:
         cursor.execute(f"DELETE FROM {table}")  # noqa: S608
-        cursor.execute(f"INSERT INTO {table} ({columns}) TABLE {fresh}")
+        cursor.execute(f"INSERT INTO {table} ({columns}) SELECT * FROM {fresh} ORDER BY start")  # noqa: S608
     cursor.execute(f"DROP TABLE {fresh}")
     return int(differing)
