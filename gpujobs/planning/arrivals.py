@@ -99,10 +99,14 @@ class Demand:
         return round(self.users * self.api_share)
 
     @property
+    def people(self) -> int:
+        """Who pastes; rounding may leave none."""
+        return max(0, self.users - self.teachers - self.programs)
+
+    @property
     def texts(self) -> float:
         """Of a day, of all kinds, on average."""
-        people = self.users - self.teachers - self.programs
-        return people * self.checks + self.teachers * MEAN_CLASS_TEXTS + self.programs * MEAN_API_TEXTS
+        return self.people * self.checks + self.teachers * MEAN_CLASS_TEXTS + self.programs * MEAN_API_TEXTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +129,7 @@ def day(demand: Demand, seed: int) -> list[Arrival]:
     rng = random.Random(seed)  # noqa: S311  nothing secret
     shape = SHAPES[demand.shape]
     teachers, programs = demand.teachers, demand.programs
-    people = demand.users - teachers - programs
-    sent = [(at, PASTED) for _ in range(people) for at in _session(rng, demand, shape)]
+    sent = [(at, PASTED) for _ in range(demand.people) for at in _session(rng, demand, shape)]
     sent += [
         (at, CLASS) for _ in range(teachers) for at in [_moment(rng, shape)] for _ in range(rng.randint(*CLASS_TEXTS))
     ]

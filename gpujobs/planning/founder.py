@@ -17,7 +17,7 @@ from gpujobs.planning.assumptions import Assumptions
 from gpujobs.planning.money import cost, milli
 from gpujobs.planning.question import Question
 from gpujobs.planning.scale import SUSTAINED_NANOUSD, break_even_month
-from gpujobs.planning.tuning import Setting
+from gpujobs.planning.tuning import Found, Setting
 from inkcloak.money import CENT, NANO
 
 TRAINING_MINUTES, BENCHMARK_MINUTES, BENCHMARK_MODELS = 15, 20, 3
@@ -152,7 +152,7 @@ def month_as_listed(book: Assumptions) -> Vector:
 def _month(key: str, setting: Setting, book: Assumptions, price: str) -> Vector:
     least, most = 15 * NANO, 25 * NANO
     wanted = month_demand(book)
-    found = tuning.play(routing.GPU, setting, tuning.sample(wanted), book)
+    found = _served(setting, wanted, book)
 
     def month(hundredths: int) -> int:
         other = replace(wanted, checks=hundredths / 100)
@@ -173,6 +173,13 @@ def _month(key: str, setting: Setting, book: Assumptions, price: str) -> Vector:
         "flashboot": book.number("flashboot.resume"),
     }
     return Vector(key, least, most, ways.flex_month(found, book, price), figures)
+
+
+def _served(setting: Setting, wanted: Demand, book: Assumptions) -> Found:
+    """Played, unless somebody gives it more checks than can be."""
+    if tuning.playable(wanted):
+        return tuning.play(routing.GPU, setting, tuning.sample(wanted), book)
+    return tuning.estimate(routing.GPU, setting, wanted, book)
 
 
 # --- Own hardware, API, recommended -----------------------------------------------------------------------------

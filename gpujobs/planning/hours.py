@@ -44,10 +44,9 @@ class Hour:
 
 def hours(demand: Demand) -> tuple[Hour, ...]:
     """24 of them. Programs come evenly, day and night."""
-    people = demand.users - demand.teachers - demand.programs
     return tuple(
         Hour(
-            pasted=people * demand.checks * share / HOUR_SECONDS,
+            pasted=demand.people * demand.checks * share / HOUR_SECONDS,
             classes=demand.teachers * share / HOUR_SECONDS,
             programs=demand.programs / arrivals.DAY_SECONDS,
         )

@@ -121,9 +121,8 @@ def demand(question: Question, book: Assumptions) -> Demand:
 def words_a_text(wanted: Demand, book: Assumptions) -> float:
     """Of all texts of the day, on average."""
     per_word = book.number("text.characters_per_word")
-    people = wanted.users - wanted.teachers - wanted.programs
     counts = {
-        PASTED: people * wanted.checks,
+        PASTED: wanted.people * wanted.checks,
         CLASS: wanted.teachers * arrivals.MEAN_CLASS_TEXTS,
         arrivals.API: wanted.programs * arrivals.MEAN_API_TEXTS,
     }

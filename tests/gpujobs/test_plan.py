@@ -175,6 +175,12 @@ def test_it_reads_what_people_write() -> None:
     assert question.read({"users": " 1,000 ", "words": "", "p95": "2.5"}) == Question(1000, p95=2.5)
 
 
+def test_days_of_bulk_alone_are_planned_too() -> None:
+    book = STANDARD.with_values({"bulk.class_share": "0.5", "bulk.api_share": "0.5"})
+    assert question.demand(Question(3), book).people == 0
+    assert all(each.month_nanousd >= 0 for each in ways.every(Question(3), book))
+
+
 @pytest.mark.parametrize("shape", arrivals.SHAPES)
 def test_one_daily_user_and_the_most_are_planned_in_every_shape(shape: str) -> None:
     for users in (1, question.USERS[1]):
