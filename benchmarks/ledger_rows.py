@@ -25,14 +25,14 @@ HARD_NANOUSD = 10**15
 MORE = 200
 MEASURED = ("reserve", "spent_day", "spent_month", "spent_account_month", "spend_by_day", "top_accounts")
 
-# In the order of time, as it is written in service; each quarter of an hour has every kind and both model versions.
+# In the order of time, as it is written in service; each quarter of an hour has every kind; a new version each month.
 FILL = """
     INSERT INTO gpujobs_costentry
         (kind, service, provider, gpu_type, model_version, account_id, attempt, worker_id, price_id, milliseconds,
          amount_nanousd, source_ref, note, at)
     SELECT (ARRAY['execution', 'execution', 'execution', 'execution', 'execution', 'execution', 'idle', 'idle',
                   'cold_start', 'storage'])[1 + n %% 10],
-           'inference', 'runpod', 'AMPERE_16', 'version-' || n / 10 %% 2,
+           'inference', 'runpod', 'AMPERE_16', 'version-' || n * 3 / %(rows)s,
            CASE WHEN n %% 10 < 6
                 THEN ('00000000-0000-4000-8000-' || lpad(to_hex(1 + n * 7919 %% %(customers)s), 12, '0'))::uuid END,
            1, 'w' || n / 100 %% 50, (SELECT min(id) FROM gpujobs_price), n %% 5000, 1 + n * 31 %% 900000,
@@ -107,10 +107,10 @@ class Book:
             self.differed += ledger.rebuild_sums(repair=False)
 
     def ask(self, *, count: bool) -> None:
-        """Each question once."""
+        """Each question once, by a connection that has been asked it before, as in service."""
         with database(self.name):
-            connection.ensure_connection()
             for name, question in self._questions().items():
+                question()
                 began = time.perf_counter()
                 question()
                 if count:
