@@ -2,13 +2,18 @@
 
 import os
 import shutil
+import signal
+import subprocess
+import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from devstack import browser, install
 from devstack.checkout import Checkout
 from devstack.console import Console
+from devstack.privileges import before_exec
 from devstack.services import SERVERS, Services
 from devstack.supervisor import Supervisor
 
@@ -21,6 +26,9 @@ LINTERS: tuple[tuple[str, ...], ...] = (
     ("mypy", "."),
     ("manage.py", "makemigrations", "--check", "--dry-run"),
 )
+# Folders whose tests start whole stacks with servers of their own.
+WITH_OWN_STACKS = ("tests/flows", "tests/devstack")
+END_SECONDS = 30
 FORMATTERS: tuple[tuple[str, ...], ...] = (("ruff", "check", "--fix", "."), ("ruff", "format", "."))
 
 
@@ -54,11 +62,61 @@ def test(checkout: Checkout, arguments: Sequence[str]) -> int:
         chromium = browser.ensure(checkout, supervisor, base / "browser.log")
         services = Services(checkout, base=base, logs=base, throw_away=True)
         found = services.start(supervisor, test_environment()) | {"CHROMIUM_PATH": str(chromium)}
-        command = [str(checkout.python), "-m", "pytest", *arguments]
-        return supervisor.run_foreground(command, cwd=checkout.root, env=found)
+        if arguments:
+            return supervisor.run_foreground(_pytest(checkout, arguments), cwd=checkout.root, env=found)
+        return _all(checkout, supervisor, found, base / "beside.log")
     finally:
         supervisor.stop_all(last=SERVERS)
         shutil.rmtree(base, ignore_errors=True)
+
+
+def _all(checkout: Checkout, supervisor: Supervisor, env: Mapping[str, str], log: Path) -> int:
+    """Every test: those with stacks of their own wait most of their time, so they run beside the others. The worse
+    status of the two."""
+    rest = [f"--ignore={folder}" for folder in WITH_OWN_STACKS]
+    with log.open("wb") as output:
+        beside = subprocess.Popen(
+            _pytest(checkout, WITH_OWN_STACKS),
+            cwd=checkout.root,
+            env=_of_its_own(env),
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            preexec_fn=before_exec(signal.SIGTERM),
+        )
+    try:
+        status = supervisor.run_foreground(_pytest(checkout, rest), cwd=checkout.root, env=env)
+        supervisor.wait_until(lambda: beside.poll() is not None)
+    finally:
+        _end(beside)
+        sys.stdout.write(f"\n{' and '.join(WITH_OWN_STACKS)}, which ran beside the tests above:\n")
+        sys.stdout.write(log.read_text(encoding="utf-8", errors="replace"))
+        sys.stdout.flush()
+    return max(status, abs(int(beside.returncode)))
+
+
+def _pytest(checkout: Checkout, arguments: Sequence[str]) -> list[str]:
+    return [str(checkout.python), "-m", "pytest", *arguments]
+
+
+def _of_its_own(env: Mapping[str, str]) -> dict[str, str]:
+    """The same servers, with another database and other numbers in Redis."""
+    database = urlsplit(env["DATABASE_URL"])
+    others = {
+        name: urlsplit(env[name])._replace(path=f"/{number}").geturl()
+        for name, number in (("REDIS_URL", 8), ("CACHE_URL", 9))
+    }
+    return {**env, **others, "DATABASE_URL": database._replace(path=f"{database.path}_beside").geturl()}
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """As Ctrl-C would: pytest ends what its tests started."""
+    if process.poll() is None:
+        process.send_signal(signal.SIGINT)
+        try:
+            process.wait(END_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
 
 
 def lint(checkout: Checkout) -> int:

@@ -14,6 +14,7 @@ TEXTS = {"human": samples.HUMAN, "ai": samples.AI, "mixed": samples.MIXED, "span
 CLOSE = 1e-4
 MANY = 200
 HEALTHY_SECONDS = 0.1
+SLOWER_AT_MOST = 3  # times, with two hundred waiting
 LOOKS = 20
 # Our own account has no limits, and no person either: no command makes a key for it.
 MAKE_KEY = """
@@ -78,9 +79,10 @@ def test_two_hundred_wait_and_the_process_still_answers(product: Product, header
     text = " ".join(samples.HUMAN.split()[:60])
     before = waiting_rows(product)
 
-    async def all_of_them() -> tuple[list[int], list[float]]:
+    async def all_of_them() -> tuple[list[int], float, float]:
         limits = httpx.Limits(max_connections=None)
         async with httpx.AsyncClient(base_url=product.url, timeout=120, limits=limits) as client:
+            alone = await median(client)
             patient = headers | {"Prefer": "wait=60"}
             asked = [
                 asyncio.create_task(client.post("/api/v1/detections", json={"text": f"{text} {n}."}, headers=patient))
@@ -88,14 +90,18 @@ def test_two_hundred_wait_and_the_process_still_answers(product: Product, header
             ]
             with product.paused("score"):
                 await asyncio.to_thread(eventually, lambda: waiting_rows(product) == before + MANY)
-                seconds = [await timed(client) for _ in range(LOOKS)]
-            return [answer.status_code for answer in await asyncio.gather(*asked)], seconds
+                beside = await median(client)
+            return [answer.status_code for answer in await asyncio.gather(*asked)], alone, beside
 
-    statuses, seconds = asyncio.run(all_of_them())
+    statuses, alone, beside = asyncio.run(all_of_them())
     assert set(statuses) <= {201, 202}
     assert statuses.count(201) > 0
-    assert sorted(seconds)[LOOKS // 2] < HEALTHY_SECONDS, seconds
-    assert sorted(seconds)[-2] < HEALTHY_SECONDS, seconds
+    # On a machine that is busy with other things too, the answer alone may take that long.
+    assert beside < max(HEALTHY_SECONDS, SLOWER_AT_MOST * alone), (alone, beside)
+
+
+async def median(client: httpx.AsyncClient) -> float:
+    return sorted([await timed(client) for _ in range(LOOKS)])[LOOKS // 2]
 
 
 async def timed(client: httpx.AsyncClient) -> float:
