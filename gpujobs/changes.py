@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from gpujobs import ledger, throughput
 from gpujobs.models import AliasMove, AuditEntry, Price, RoutingChange, Service
@@ -17,6 +18,13 @@ from inkcloak import money
 
 EFFECT = timedelta(days=7)  # on either side of a change, at most
 MOST = 50  # of each sort; what happens more often is no decision
+ACTIONS: dict[str, str | Promise] = {
+    AuditEntry.Action.BUDGET_MADE: gettext_lazy("Budget made"),
+    AuditEntry.Action.BUDGET_CHANGED: gettext_lazy("Budget changed"),
+    AuditEntry.Action.BUDGET_OVERRIDDEN: gettext_lazy("Budget set aside for a while"),
+    AuditEntry.Action.WORKERS_STOPPED: gettext_lazy("No worker is kept warm"),
+    AuditEntry.Action.WORKERS_RESTORED: gettext_lazy("Workers are kept warm again"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +100,8 @@ def _prices(start: datetime, end: datetime) -> Iterator[Change]:
     rows = Price.objects.filter(valid_from__gte=start, valid_from__lt=end)
     for price in rows.order_by("-valid_from", "-pk")[:MOST]:
         says = _("%(provider)s asks %(amount)s for %(what)s.")
-        what = f"{price.gpu_type} {price.get_mode_display()}".strip()
-        amount = f"{money.shown(price.amount_nanousd)}/{price.get_unit_display()}"
+        what = f"{price.gpu_type} {price.mode}".strip()
+        amount = f"{money.shown(price.amount_nanousd)}/{price.unit}"
         yield Change(
             price.valid_from, "price", says % {"provider": price.provider, "amount": amount, "what": what}, price.source
         )
@@ -101,7 +109,8 @@ def _prices(start: datetime, end: datetime) -> Iterator[Change]:
 
 def _limits(start: datetime, end: datetime) -> Iterator[Change]:
     for entry in AuditEntry.objects.filter(at__gte=start, at__lt=end)[:MOST]:
-        yield Change(entry.at, "limit", f"{entry.get_action_display()}: {entry.subject}", entry.reason, entry.actor)
+        action = ACTIONS.get(entry.action, entry.get_action_display())
+        yield Change(entry.at, "limit", f"{action}: {entry.subject}", entry.reason, entry.actor)
 
 
 def _who(user: object) -> str:

@@ -234,7 +234,7 @@ def plans(found: Iterable[PlanCost]) -> Table:
         )
         for plan in found
     ]
-    return Table(_("By plan"), (_("Plan"), _("GPU cost"), _("Accounts"), _("Revenue"), _("Margin")), tuple(rows))
+    return Table(_("By plan"), (_("Customer plan"), _("GPU cost"), _("Accounts"), _("Revenue"), _("Margin")), tuple(rows))
 
 
 # --- Machines, speed and quality ------------------------------------------------------------------------------
