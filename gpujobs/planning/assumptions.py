@@ -169,8 +169,8 @@ def _row(
 
 
 _PRICES = (
-    ("price.serverless_flex", "0.576", "USD/h", "serverless worker, 16 GB (A4000), flex (0.00016 a second)", RUNPOD_DOCS,
-     "2026-08"),
+    ("price.serverless_flex", "0.576", "USD/h", "serverless worker, 16 GB (A4000), flex (0.00016 a second)",
+     RUNPOD_DOCS, "2026-08"),
     ("price.serverless_active", "0.396", "USD/h", "serverless worker, 16 GB (A4000), always on (0.00011 a second)",
      f"{RUNPOD_DOCS}; since mid-2026 through its sales", "2026-06"),
     ("price.pod", "0.17", "USD/h", "A4000 pod, RunPod's community cloud (secure cloud: 0.25)",
