@@ -2,15 +2,18 @@
 
 import uuid
 from dataclasses import dataclass
+from typing import cast
 
 from django.core.paginator import Page, Paginator
 from django.db.models import Q, QuerySet
+from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 
 from billing.accounts import Owner
 from detector.models import Submission
 
 PAGE_ROWS = 20
+MOST_ROWS = 10_000  # that are counted and paged through; a million would be counted anew for each page
 TITLE_CHARACTERS = 90
 
 
@@ -20,6 +23,22 @@ class Filters:
 
     query: str = ""
     label: str = ""
+
+
+class Pages(Paginator[Submission]):
+    """Pages of the newest MOST_ROWS rows. `more`: there are older ones, which search, export and the API reach."""
+
+    @cached_property
+    def counted(self) -> int:
+        return cast("QuerySet[Submission]", self.object_list)[: MOST_ROWS + 1].count()
+
+    @property
+    def count(self) -> int:
+        return min(self.counted, MOST_ROWS)
+
+    @property
+    def more(self) -> bool:
+        return self.counted > MOST_ROWS
 
 
 def of(owner: Owner | None) -> "QuerySet[Submission]":
@@ -51,7 +70,7 @@ def matching(owner: Owner | None, filters: Filters) -> "QuerySet[Submission]":
 def page(owner: Owner | None, filters: Filters, number: object) -> "Page[Submission]":
     """A page of the owner's history; a wrong page number gives the nearest page."""
     rows = matching(owner, filters).defer("verdict__segments", "verdict__left_out", "verdict__cleaned")
-    return Paginator(rows, PAGE_ROWS).get_page(number)  # type: ignore[arg-type]
+    return Pages(rows, PAGE_ROWS).get_page(number)  # type: ignore[arg-type]
 
 
 def title(submission: Submission) -> str:

@@ -11,6 +11,7 @@ from django.test import Client
 from django.utils import timezone
 
 from billing.models import User
+from detector import history
 from detector.history import PAGE_ROWS
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("champion")]
@@ -71,6 +72,18 @@ def test_its_pages_keep_the_search(browser: Client, alice: User) -> None:
     older = pages.elements(page, "a", rel="next")[0].attributes["href"]
     assert older == "?q=few+words&page=2"
     assert len(pages.elements(browser.get("/history/" + older), "a", class_="row-title")) == 1
+
+
+def test_beyond_a_limit_it_says_more_than_and_still_pages(
+    browser: Client, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(history, "MOST_ROWS", PAGE_ROWS + 1)
+    for n in range(PAGE_ROWS + 2):
+        factories.accepted(factories.owner(alice), samples.SHORT, now=timezone.now() + timedelta(seconds=n))
+    first = browser.get("/history/")
+    assert f"More than {PAGE_ROWS + 1} checks" in pages.words(first)
+    assert len(pages.elements(browser.get("/history/?page=2"), "a", class_="row-title")) == 1
+    assert "More than" not in pages.words(browser.get("/history/", {"q": "zebra"}))
 
 
 def test_its_empty_states_say_what_to_do(browser: Client) -> None:
