@@ -1,11 +1,15 @@
 """`manage.py plan`: prints all that a plan rests on, counts with the prices of the ledger, and refuses with a code."""
 
 import json
+import os
+import subprocess
+import sys
 from dataclasses import replace
 from datetime import timedelta
 from io import StringIO
 
 import pytest
+from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
@@ -44,6 +48,18 @@ def test_its_json_is_the_plan() -> None:
 def test_it_refuses_with_a_code(arguments: list[str]) -> None:
     with pytest.raises(CommandError, match=r"bad_question|price_unknown"):
         run(*arguments)
+
+
+def test_it_plans_without_a_database() -> None:
+    command = [sys.executable, "manage.py", "plan", "--dau", LARGE, "--json"]
+    environment = os.environ | {"DATABASE_URL": "postgres://nobody@127.0.0.1:1/none"}
+    done = subprocess.run(
+        command, cwd=settings.BASE_DIR, env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "list prices as they ship" in done.stderr
+    rows = {row["name"]: row for row in json.loads(done.stdout)["assumptions"]}
+    assert rows["price.serverless_flex"] == STANDARD["price.serverless_flex"].to_json()
 
 
 # --- Prices in the database ---------------------------------------------------------------------------------------

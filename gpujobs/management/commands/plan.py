@@ -4,12 +4,13 @@ import json
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import OperationalError
 from django.utils import timezone
 
 from gpujobs import plans
 from gpujobs.planning import planner, question, telling
 from gpujobs.planning.arrivals import SHAPES
-from gpujobs.planning.assumptions import PlanError
+from gpujobs.planning.assumptions import Assumptions, PlanError
 
 
 class Command(BaseCommand):
@@ -44,10 +45,18 @@ class Command(BaseCommand):
             "bulk_p95": options["bulk_p95"],
         }
         try:
-            found = planner.plan(question.read(given), plans.book(options["assumptions"], now=timezone.now()))
+            found = planner.plan(question.read(given), self._book(options["assumptions"]))
         except PlanError as error:
             raise CommandError(f"{error.code}: {error}") from None
         if options["json"]:
             self.stdout.write(json.dumps(found.to_json()))
         else:
             self.stdout.write("\n".join(telling.lines(found)))
+
+    def _book(self, given: list[str]) -> Assumptions:
+        """A plan is made before anything is set up, too: then with the prices that ship."""
+        try:
+            return plans.book(given, now=timezone.now())
+        except OperationalError:
+            self.stderr.write("The database can't be reached: list prices as they ship, not the ledger's.")
+            return plans.book(given)
