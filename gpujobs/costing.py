@@ -32,6 +32,7 @@ log = logging.getLogger(__name__)
 SETTLE_SECONDS = 8.0  # after which a run that was created is seen by everybody, and one that ended was looked at
 NOTICE_SECONDS = 30.0  # at most, from a run's end at the provider until a look finds it
 LONGEST_RUN = timedelta(hours=1)  # that a look for overlapping runs goes back; it keeps the query in its index
+METERS_KEPT = timedelta(days=60)
 MOST_RUNS = 5_000  # of a worker at a time; the rest waits for the next
 ENDED = (GpuRun.Status.SUCCEEDED, GpuRun.Status.FAILED)
 
@@ -65,6 +66,11 @@ def cost_ended_runs(now: datetime) -> Costed:
 def uncosted(now: datetime) -> QuerySet[GpuRun]:
     """Runs that ought to have been costed long ago: their price is unknown, or costing stands still."""
     return GpuRun.objects.filter(_UNCOSTED, finished_at__lt=now - timedelta(minutes=15)).order_by("finished_at")
+
+
+def forget_meters(now: datetime) -> int:
+    """Of machines that are long gone: a bill of theirs would be too late too."""
+    return MachineMeter.objects.filter(closed=True, metered_until__lt=now - METERS_KEPT).delete()[0]
 
 
 _UNCOSTED = Q(status__in=ENDED, costed_at__isnull=True)

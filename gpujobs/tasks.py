@@ -47,3 +47,4 @@ def reconcile() -> None:
         log.info("reconciled: %d days changed", len(days))
     finally:
         rest.close()
+    costing.forget_meters(timezone.now())

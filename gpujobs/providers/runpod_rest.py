@@ -315,10 +315,10 @@ def _worker(data: Mapping[str, Any]) -> Worker:
 def _bill(data: Mapping[str, Any], named: str) -> Bill:
     try:
         start = datetime.fromisoformat(data["startTime"]).astimezone(UTC)
-        total = data["totalAmount"]
-        if not isinstance(total, int | Decimal) or isinstance(total, bool):
-            raise TypeError("no amount")
-        return Bill(start.date(), str(data[named]), money.read(Decimal(total)))
+        total, resource = data["totalAmount"], data[named]
+        if not isinstance(total, int | Decimal) or isinstance(total, bool) or not isinstance(resource, str):
+            raise TypeError("no amount, or nobody's")
+        return Bill(start.date(), resource, money.read(Decimal(total)))
     except (KeyError, TypeError, ValueError, ArithmeticError):  # a bill that cannot be read is no bill of nothing
         raise RunpodError(STRANGE, permanent=False, status=200) from None
 

@@ -187,3 +187,10 @@ def test_a_provider_cannot_have_ended_a_run_after_we_knew(champion: ModelVersion
     run = ended(champion, at=0, delay=3, long=2, finished_at=START + 4 * SECOND)
     work = costing.work_of(run)
     assert (work.ended_ms - work.taken_ms, costing.instant(work.ended_ms)) == (2_000, after(4))
+
+
+def test_meters_of_machines_that_are_long_gone_are_forgotten(champion: ModelVersion) -> None:
+    ended(champion, at=0, long=1)
+    costing.cost_ended_runs(after(60))
+    assert costing.forget_meters(after(59 * 86_400)) == 0
+    assert costing.forget_meters(after(61 * 86_400)) == 1

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 import factories
@@ -11,7 +12,7 @@ from django.db.models import Sum
 
 from gpujobs import costing, ledger, reconciling
 from gpujobs.models import CostEntry, GpuRun, MachineMeter, ModelVersion, ReconciledDay
-from gpujobs.providers.runpod_rest import Bill, RunpodRest
+from gpujobs.providers.runpod_rest import Bill, RunpodError, RunpodRest, _bill
 from tests.loopback.runpod.client import eventually
 from tests.loopback.runpod.serve import LoopbackRunPod
 
@@ -22,6 +23,7 @@ LATER = datetime(2026, 11, 30, tzinfo=UTC)
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 A4000_PER_SECOND = 160_000  # nano-dollars
 DISK_GB = 10
+UP = ("STARTING", "READY")
 
 
 def entry(ref: str, amount: int, **changes: Any) -> CostEntry:
@@ -117,6 +119,17 @@ def _ten_o_clock(request: pytest.FixtureRequest) -> None:
         account.control("POST", "clock", {"to": ten.isoformat()})
 
 
+@pytest.mark.parametrize(
+    "record", [{"startTime": "x"}, {"totalAmount": "1"}, {"totalAmount": True}, {"serverlessId": None}, {}]
+)
+def test_a_bill_that_cannot_be_read_is_no_bill_of_nothing(record: Any) -> None:
+    good = {"startTime": "2026-11-20T00:00:00Z", "serverlessId": "e1", "totalAmount": Decimal("0.000000005")}
+    assert _bill(good, "serverlessId") == Bill(DAY, "e1", 5)
+    bad = {**good, **record} if record else {}
+    with pytest.raises(RunpodError, match="strange"):
+        _bill(bad, "serverlessId")
+
+
 @pytest.fixture
 def rest(runpod: LoopbackRunPod) -> Iterator[RunpodRest]:
     client = RunpodRest(f"{runpod.url}/v2", f"{runpod.url}/graphql", runpod.key)
@@ -131,8 +144,7 @@ def clock(runpod: LoopbackRunPod) -> datetime:
 def scored(runpod: LoopbackRunPod, endpoint: str, version: ModelVersion, *, seconds: float) -> GpuRun:
     """A batch as the site hands it in: a worker takes it, works so long, and the site keeps what RunPod tells of it."""
     created, job = clock(runpod), runpod.run(endpoint, 1)
-    phases = [worker["phase"] for worker in runpod.workers(endpoint)]
-    worker = runpod.worker(endpoint, "READY" if "READY" in phases else "STARTING")
+    worker = eventually(lambda: next((each["id"] for each in runpod.workers(endpoint) if each["phase"] in UP), ""))
     assert runpod.take(endpoint, worker).status_code == 200
     runpod.advance(seconds)
     runpod.done(endpoint, worker, job, '{"output": 1}')
@@ -176,6 +188,26 @@ def test_the_estimate_is_near_the_bill_and_then_equal_to_it(
     days = ReconciledDay.objects.aggregate(billed=Sum("billed_nanousd"), delta=Sum("delta_nanousd"))
     assert days["billed"] == billed
     assert abs(days["delta"]) <= 4 * 2 * A4000_PER_SECOND
+
+
+def test_a_worker_that_flashboot_resumes_is_billed_twice_and_estimated_so(
+    runpod: LoopbackRunPod, rest: RunpodRest, champion: ModelVersion, settings: Any
+) -> None:
+    settings.RUNPOD_IDLE_SECONDS, settings.RUNPOD_DISK_GB = 5, DISK_GB
+    workers = {"min": 0, "max": 1, "idleTimeout": 5}
+    endpoint = runpod.played(workers=workers, disk=DISK_GB, flashboot="FLASHBOOT")
+    first = scored(runpod, endpoint, champion, seconds=10)
+    runpod.advance(100)  # parked after five of them
+    second = scored(runpod, endpoint, champion, seconds=10)
+    runpod.advance(100)
+    assert first.worker_id == second.worker_id
+    costing.cost_ended_runs(clock(runpod))
+    billed = runpod.bill()
+    assert len(billed["lifetimes"]) == CostEntry.objects.filter(kind="storage").count() == 2
+    assert abs(total() - billed["total_nanousd"]) <= 2 * 2 * A4000_PER_SECOND
+    runpod.advance(30 * 3600)
+    reconciling.reconcile(clock(runpod), rest)
+    assert total() == runpod.bill()["total_nanousd"]
 
 
 def test_a_bill_that_comes_late_is_waited_for(
