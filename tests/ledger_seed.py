@@ -12,8 +12,9 @@ from django.db.models import F
 
 from billing.models import Account
 from detector.models import ActivityQuarter
-from gpujobs import ledger, registry
-from gpujobs.models import AliasMove, AuditEntry, CostEntry, GpuRun, ModelVersion, Price, ReconciledDay
+from gpujobs import budget_rows, ledger, registry
+from gpujobs.models import AliasMove, AuditEntry, Budget, CostEntry, GpuRun, ModelVersion, Price, ReconciledDay
+from inkcloak import money
 
 DAYS = 60
 CHANGE_DAYS = 12
@@ -159,6 +160,8 @@ def _bills(now: datetime, days: int) -> None:
 
 
 def _other_changes(now: datetime) -> None:
+    budget_rows.built(Budget.Scope.GLOBAL, Budget.Period.MONTH, 12 * money.NANO).save()
+    budget_rows.built(Budget.Scope.SERVICE, Budget.Period.DAY, 40 * money.CENT, service="inference").save()
     Price.objects.create(
         provider="runpod",
         gpu_type=CARDS[0],

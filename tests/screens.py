@@ -89,6 +89,7 @@ ACCOUNT_PAGES = {
 # The one about the GPU is the last: it renews itself, which is waited for.
 STAFF_PAGES = {
     "costs": "/staff/costs/",
+    "costs-month": "/staff/costs/?period=month&zone=Pacific/Kiritimati",
     "costs-week": "/staff/costs/week/",
     "costs-lines": "/staff/costs/lines/?period=7days",
     "costs-refused": "/staff/costs/?period=custom&from=2026-11-30&to=2026-11-01",
