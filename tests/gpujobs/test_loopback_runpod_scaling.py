@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.loopback.runpod.client import eventually
 from gpujobs.planning.scaler import Load, QueueDelay, RequestCount, target
+from tests.loopback.runpod.client import eventually
 from tests.loopback.runpod.serve import LoopbackRunPod
 
 pytest_plugins = ["tests.loopback.runpod.fixtures"]

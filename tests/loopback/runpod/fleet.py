@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from gpujobs.planning.scaler import Load, target
 from tests.loopback.runpod.clock import Clock
 from tests.loopback.runpod.faults import Faults
 from tests.loopback.runpod.habits import Habits
@@ -13,7 +14,6 @@ from tests.loopback.runpod.jobqueue import JobQueue
 from tests.loopback.runpod.launcher import Launcher
 from tests.loopback.runpod.ledger import Ledger, Lifetime
 from tests.loopback.runpod.processes import NoProcess
-from gpujobs.planning.scaler import Load, target
 from tests.loopback.runpod.settings import EndpointSettings
 from tests.loopback.runpod.workers import Phase, Worker
 

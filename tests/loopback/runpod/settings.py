@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from gpujobs.planning.scaler import QueueDelay, RequestCount, Scaler
 from tests.loopback.runpod import catalog
 from tests.loopback.runpod.problem import Problem, unprocessable
-from gpujobs.planning.scaler import QueueDelay, RequestCount, Scaler
 
 CONTAINER = {"image": str, "args": str, "disk": int, "env": dict, "ports": list, "registry": (str, type(None))}
 OWN = {"name": str, "gpu": dict, "workers": dict, "scaling": dict, "timeout": int, "flashboot": str,
