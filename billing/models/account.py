@@ -7,7 +7,11 @@ from django.db import models
 
 
 class Account(models.Model):
-    """personal_of: the person whose own account this is; null for a team and for our own (internal) account."""
+    """personal_of: the person whose own account this is; null for a team and for our own (internal) account.
+
+    plan_name, plan_version: what the account is entitled to until `plan_until` (null: until a subscription says
+    otherwise), and next_…: what after that. Written by billing.subscriptions alone, read by billing.plans.plan_of.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     name = models.CharField(max_length=200)
@@ -19,6 +23,11 @@ class Account(models.Model):
         on_delete=models.SET_NULL,
         related_name="personal_account",
     )
+    plan_name = models.CharField(max_length=20, default="free")
+    plan_version = models.PositiveSmallIntegerField(default=1)
+    plan_until = models.DateTimeField(null=True, blank=True)
+    next_plan_name = models.CharField(max_length=20, default="free")
+    next_plan_version = models.PositiveSmallIntegerField(default=1)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
