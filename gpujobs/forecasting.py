@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from itertools import accumulate
 from math import isqrt
 
 LONGEST_HISTORY = 28  # days: each weekday four times
@@ -24,15 +25,34 @@ MILLION = 10**6
 
 
 @dataclass(frozen=True, slots=True)
-class Forecast:
-    """In nano-dollars, of the whole month. days: of history that it rests on.  path: expected at each day's end, from
-    today on."""
+class Step:
+    """At the day's end; low and high hold 80 of 100 such months."""
 
+    day: date
     expected: int
     low: int
     high: int
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """In nano-dollars. days: of history that it rests on.  path: what the month will have cost at each day's end, from
+    today on; its last step is the month's."""
+
     days: int
-    path: tuple[tuple[date, int], ...] = ()
+    path: tuple[Step, ...]
+
+    @property
+    def expected(self) -> int:
+        return self.path[-1].expected
+
+    @property
+    def low(self) -> int:
+        return self.path[-1].low
+
+    @property
+    def high(self) -> int:
+        return self.path[-1].high
 
 
 def month_end(
@@ -48,15 +68,14 @@ def month_end(
         by_weekday[day.weekday()].append(history[day])
     means = {weekday: sum(values) // len(values) for weekday, values in by_weekday.items()}
     coming = [today + timedelta(days=n) for n in range((last - today).days + 1)]
-    path = []
-    at = so_far
-    for day in coming:
+    draws = _draws(by_weekday, _strays(recent, history, means), coming, so_far, today, left_seconds)
+    path, at = [], so_far
+    for day, found in zip(coming, zip(*draws, strict=True), strict=True):
         at += _of(day, means[day.weekday()], today, left_seconds)
-        path.append((day, at))
-    strays = _strays(recent, history, means)
-    draws = sorted(_draw(by_weekday, strays, coming, so_far, today, left_seconds))
-    low, high = draws[int(LOW * len(draws))], draws[int(HIGH * len(draws)) - 1]
-    return Forecast(at, min(low, at), max(high, at), len(recent), tuple(path))
+        ordered = sorted(found)
+        low, high = ordered[int(LOW * DRAWS)], ordered[int(HIGH * DRAWS) - 1]
+        path.append(Step(day, at, min(low, at), max(high, at)))
+    return Forecast(len(recent), tuple(path))
 
 
 def _of(day: date, amount: int, today: date, left_seconds: int) -> int:
@@ -71,18 +90,19 @@ def _strays(recent: Sequence[date], history: Mapping[date, int], means: Mapping[
     return [(history[day] - means[day.weekday()]) * widen // MILLION for day in recent]
 
 
-def _draw(
+def _draws(
     by_weekday: Mapping[int, Sequence[int]],
     strays: Sequence[int],
     coming: Sequence[date],
     so_far: int,
     today: date,
     left_seconds: int,
-) -> list[int]:
+) -> list[list[int]]:
+    """Made-up months: what each had cost at each day's end, never less than what is spent."""
     dice = random.Random(SEED)  # noqa: S311 (a simulation)
     found = []
     for _ in range(DRAWS):
         means = {day: sum(dice.choices(values, k=len(values))) // len(values) for day, values in by_weekday.items()}
         days = (_of(day, means[day.weekday()] + dice.choice(strays), today, left_seconds) for day in coming)
-        found.append(max(so_far, so_far + sum(days)))
+        found.append([max(so_far, so_far + total) for total in accumulate(days)])
     return found

@@ -20,6 +20,7 @@ from gpujobs.spending import Day
 from inkcloak import money
 
 GAP = 0.2  # of a day's width
+WIDEST = 16.0  # percent of the drawing: a day alone is a bar too
 HEAD = 0.04  # of the height, free above the highest
 WIDE, HIGH = 1000, 300  # of the month's drawing, in its own units
 LABELLED_DAYS = 7  # each day is named below up to that many; else three dates are
@@ -133,9 +134,10 @@ def month(
     if forecast is not None:
         today, now = spent[-1]
         before = point(today, now)
-        low, high = point(last, forecast.low), point(last, forecast.high)
-        lines.append(Line("band", f"{before} {high} {low}", _("8 of 10 such months")))
-        path = " ".join([before, *(point(day, amount) for day, amount in forecast.path[1:])])
+        upper = [point(step.day, step.high) for step in forecast.path[1:]]
+        lower = [point(step.day, step.low) for step in reversed(forecast.path[1:])]
+        lines.append(Line("band", " ".join([before, *upper, *lower]), _("8 of 10 such months")))
+        path = " ".join([before, *(point(step.day, step.expected) for step in forecast.path[1:])])
         lines.append(Line("expected", path, _("forecast")))
     lines.append(Line("spent", " ".join([f"0,{HIGH}", *(point(day, each) for day, each in spent)]), _("spent")))
     for sort, limit, name in (("soft", soft, _("budget: warning")), ("hard", hard, _("budget: limit"))):
@@ -169,8 +171,9 @@ def _piece(kind: str, foot: int, amount: int, tallest: int) -> Piece:
 
 
 def _bar(place: int, count: int, title: str, href: str, pieces: Sequence[Piece]) -> Bar:
-    width = 100 / count
-    return Bar(_percent((place + GAP / 2) * width), _percent((1 - GAP) * width), title, href, tuple(pieces))
+    slot = 100 / count
+    width = min((1 - GAP) * slot, WIDEST)
+    return Bar(_percent(place * slot + (slot - width) / 2), _percent(width), title, href, tuple(pieces))
 
 
 def _percent(value: float) -> str:

@@ -6,7 +6,7 @@ import pytest
 
 from detector.views import costs_charts
 from detector.views.costs_words import KINDS
-from gpujobs.forecasting import Forecast
+from gpujobs.forecasting import Forecast, Step
 from gpujobs.spending import Day
 from inkcloak.money import NANO
 
@@ -62,16 +62,16 @@ def points(line: costs_charts.Line) -> list[tuple[int, int]]:
 
 def test_a_month_ends_where_its_forecast_does_below_or_above_the_budget() -> None:
     spent = [(FIRST + timedelta(days=n), (n + 1) * NANO) for n in range(15)]
-    path = tuple((FIRST + timedelta(days=n), (n + 1) * NANO) for n in range(14, 30))
-    drawing = costs_charts.month(
-        spent, Forecast(30 * NANO, 27 * NANO, 33 * NANO, 28, path), date(2026, 6, 30), 20 * NANO, 25 * NANO
-    )
+    path = tuple(Step(FIRST + timedelta(days=n), (n + 1) * NANO, (n - 2) * NANO, (n + 4) * NANO) for n in range(14, 30))
+    drawing = costs_charts.month(spent, Forecast(28, path), date(2026, 6, 30), 20 * NANO, 25 * NANO)
     lines = {line.sort: points(line) for line in drawing.lines}
     assert list(lines) == ["band", "expected", "spent", "soft", "hard"]
     assert lines["spent"][-1] == lines["expected"][0] == lines["band"][0]
     right, expected = lines["expected"][-1]
     assert right == costs_charts.WIDE
-    assert lines["band"][1][1] < expected < lines["band"][2][1]
+    upper, lower = lines["band"][1:16], lines["band"][:15:-1]
+    assert upper[-1][1] < expected < lower[-1][1]
+    assert all(high[1] < low[1] for high, low in zip(upper, lower, strict=True))
     assert expected < lines["hard"][0][1] < lines["soft"][0][1]
 
 

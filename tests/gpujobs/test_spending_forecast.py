@@ -2,7 +2,7 @@
 
 from datetime import date, timedelta
 
-from gpujobs.forecasting import DAY_SECONDS, Forecast, month_end
+from gpujobs.forecasting import DAY_SECONDS, Forecast, Step, month_end
 
 TODAY = date(2026, 6, 15)  # a Monday
 LAST = date(2026, 6, 30)
@@ -26,8 +26,8 @@ def test_it_knows_weekends() -> None:
     assert found is not None
     assert found.expected == 1000 + 12 * 100 + 4 * 10  # 15 to 30 June
     assert (found.low, found.high, found.days) == (found.expected, found.expected, 28), "no day strayed"
-    assert found.path[0] == (TODAY, 1100)
-    assert found.path[-1] == (LAST, found.expected)
+    assert found.path[0] == Step(TODAY, 1100, 1100, 1100)
+    assert found.path[-1].day == LAST
 
 
 def test_of_today_only_the_rest_is_to_come() -> None:
@@ -42,6 +42,7 @@ def test_the_band_holds_what_past_days_hold_and_widens_with_them() -> None:
     assert calm is not None
     assert wild is not None
     for found in (calm, wild):
+        assert all(step.low <= step.expected <= step.high for step in found.path)
         assert found.low < found.expected < found.high
     assert wild.high - wild.low > 5 * (calm.high - calm.low)
     assert forecast(history(28, lambda day: 100 + day.day % 5)) == calm, "the same rows give the same band"
