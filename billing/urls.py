@@ -2,12 +2,12 @@
 
 from django.urls import path
 
-from billing import views
+from billing.views import keys
 
 app_name = "billing"
 urlpatterns = [
-    path("keys/", views.keys_page, name="keys"),
-    path("keys/<uuid:key_id>/rename", views.rename, name="rename_key"),
-    path("keys/<uuid:key_id>/rotate", views.rotate, name="rotate_key"),
-    path("keys/<uuid:key_id>/revoke", views.revoke, name="revoke_key"),
+    path("keys/", keys.keys_page, name="keys"),
+    path("keys/<uuid:key_id>/rename", keys.rename, name="rename_key"),
+    path("keys/<uuid:key_id>/rotate", keys.rotate, name="rotate_key"),
+    path("keys/<uuid:key_id>/revoke", keys.revoke, name="revoke_key"),
 ]
