@@ -8,11 +8,14 @@ from datetime import UTC, datetime, timedelta
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import F, Q
 from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
 
 from billing.models import Account, Membership, Meter, User
 from billing.plans import plan_of
 from billing.quota import Allowance
+from inkcloak.errors import Forbidden
 
 VISITOR_SESSION_KEY = "visitor"
 
@@ -31,13 +34,43 @@ class Owner:
             raise ValueError("an owner is an account or a visitor")
 
 
-@transaction.atomic
 def account_of(user: User) -> Account:
-    """The person's own account, made on first use; safe when two requests come first together."""
-    account, made = Account.objects.get_or_create(personal_of=user, defaults={"name": user.email})
-    if made:
-        Membership.objects.create(account=account, user=user, role=Membership.Role.OWNER)
-    return account
+    """The account that the person works in: the one they chose last, at first their own."""
+    return membership_of(user).account
+
+
+def membership_of(user: User) -> Membership:
+    """The same as what they are in it. Their own account is made on first use."""
+    rows = Membership.objects.select_related("account").filter(user=user)
+    mine = rows.filter(Q(chosen_at__isnull=False) | Q(account__personal_of=user))
+    return mine.order_by(F("chosen_at").desc(nulls_last=True)).first() or _own(user)
+
+
+@transaction.atomic
+def _own(user: User) -> Membership:
+    """Safe when two requests come first together."""
+    account, _made = Account.objects.get_or_create(personal_of=user, defaults={"name": user.email})
+    membership, _new = Membership.objects.select_related("account").get_or_create(
+        account=account, user=user, defaults={"role": Membership.Role.OWNER}
+    )
+    return membership
+
+
+def paying_account(user: User) -> Account:
+    """The account whose plan this person may see and change. Raises Forbidden for a member without that role."""
+    membership = membership_of(user)
+    if membership.role not in (Membership.Role.OWNER, Membership.Role.BILLING):
+        message = _("Only an owner of the account, or somebody with the billing role, can see and change its plan.")
+        raise Forbidden("forbidden", message)
+    return membership.account
+
+
+def owned_account(user: User) -> Account:
+    """The account whose members this person may choose. Raises Forbidden for everybody but owners."""
+    membership = membership_of(user)
+    if membership.role != Membership.Role.OWNER:
+        raise Forbidden("forbidden", _("Only an owner of the account can change who belongs to it."))
+    return membership.account
 
 
 def internal_account() -> Account:

@@ -2,6 +2,7 @@ from billing.models.account import Account, Membership
 from billing.models.apikey import ApiKey, Scope
 from billing.models.customer import Checkout, StripeCustomer
 from billing.models.idempotency import IdempotentCall
+from billing.models.invitation import Invitation
 from billing.models.invoice import Invoice, RevenueEntry
 from billing.models.ledger import WordEntry
 from billing.models.stripe_event import StripeEvent
@@ -14,6 +15,7 @@ __all__ = [
     "ApiKey",
     "Checkout",
     "IdempotentCall",
+    "Invitation",
     "Invoice",
     "Membership",
     "Meter",

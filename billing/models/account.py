@@ -37,13 +37,17 @@ class Account(models.Model):
 
 
 class Membership(models.Model):
+    """chosen_at: when the person last chose to work in this account; null for never. The latest one counts."""
+
     class Role(models.TextChoices):
-        OWNER = "owner"
-        MEMBER = "member"
+        OWNER = "owner"  # everything, also who belongs to the team
+        BILLING = "billing"  # what members may, and the plan and its payment
+        MEMBER = "member"  # checks texts with the account's words, and has API keys of their own
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="memberships")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
     role = models.CharField(max_length=10, choices=Role.choices, default=Role.MEMBER)
+    chosen_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
