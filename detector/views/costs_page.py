@@ -151,7 +151,7 @@ def _notices(asked: Question) -> list[dict[str, Any]]:
         {
             "at": row.at,
             "budget": budget_words.name(row.budget),
-            "level": words.STATES[row.level],
+            "level": budget_words.STATES[row.level],
             "spent": money.shown(row.spent_nanousd),
             "limit": money.shown(row.limit_nanousd),
         }

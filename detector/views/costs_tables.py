@@ -18,6 +18,7 @@ from detector.views import accuracy_names, accuracy_tables
 from detector.views import costs_words as words
 from detector.views.accuracy_tables import NONE, Cell
 from detector.views.gpu_figures import time
+from gpujobs import budget_words
 from gpujobs.budget_reading import BudgetStatus
 from gpujobs.forecasting import Forecast
 from gpujobs.spending import Bill, Day, Parts
@@ -170,7 +171,7 @@ def budgets(found: Iterable[BudgetStatus], names: Mapping[int, str], resets: Map
     rows = []
     for status in found:
         pk = status.budget.pk
-        state = str(words.STATES[status.state()])
+        state = str(budget_words.STATES[status.state()])
         cells = (status.spent, status.held, status.limit, status.left)
         again = _("again from %(time)s") % {"time": resets[pk]}
         rows.append(Row(names[pk], (*map(amount, cells), Cell(state)), again, f"/staff/gpujobs/budget/{pk}/change/"))
@@ -234,7 +235,9 @@ def plans(found: Iterable[PlanCost]) -> Table:
         )
         for plan in found
     ]
-    return Table(_("By plan"), (_("Customer plan"), _("GPU cost"), _("Accounts"), _("Revenue"), _("Margin")), tuple(rows))
+    return Table(
+        _("By plan"), (_("Customer plan"), _("GPU cost"), _("Accounts"), _("Revenue"), _("Margin")), tuple(rows)
+    )
 
 
 # --- Machines, speed and quality ------------------------------------------------------------------------------

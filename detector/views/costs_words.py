@@ -42,8 +42,6 @@ PLANS: dict[str, Words] = {
     "internal": _("our own account"),
 }
 
-STATES: dict[str, Words] = {"ok": _("fine"), "soft": _("warning"), "hard": _("used up")}
-
 CHANGES: dict[str, Words] = {
     "alias": _("Model"),
     "routing": _("Routing"),
