@@ -28,6 +28,7 @@ from inkcloak.errors import Unavailable
 MILLION = 10**6
 THOUSAND = 1000
 NOBODY = ""  # the plan of what is no account's
+INTERNAL = "internal"  # our own account's, which is none
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,10 +105,13 @@ def units(found: Sequence[Cell], active: Iterable[ActiveDay], start: datetime, e
 
 
 def plans(start: datetime, end: datetime) -> list[PlanCost]:
-    """The dearest first."""
+    """The dearest first. An account's costs count for the plan that it has now."""
     rows = AccountQuarter.objects.filter(start__gte=start, start__lt=end)
     sums: dict[uuid.UUID, int] = dict(rows.values_list("account_id").annotate(Sum("amount_nanousd")).order_by())
-    known = {account.pk: plan_of(account).name for account in Account.objects.filter(pk__in=sums)}
+    known = {
+        account.pk: INTERNAL if account.internal else plan_of(account).name
+        for account in Account.objects.filter(pk__in=sums)
+    }
     money: dict[str, int] = defaultdict(int)
     accounts: dict[str, int] = defaultdict(int)
     for account_id, nanousd in sums.items():

@@ -225,7 +225,7 @@ def _change(now: Ratio, before: Ratio) -> Cell:
 def plans(found: Iterable[PlanCost]) -> Table:
     rows = [
         Row(
-            str(words.PLANS.get(plan.name, plan.name)),
+            str(words.PLANS.get(plan.name, plan.name.capitalize())),
             (
                 amount(plan.nanousd),
                 Cell(whole(plan.accounts) if plan.name else NONE),
