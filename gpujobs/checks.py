@@ -1,6 +1,7 @@
 """System checks of what GPUs may cost: nonsense in the settings stops the start, with an id and the fix."""
 
 from typing import Any
+from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 from django.conf import settings
@@ -22,6 +23,20 @@ def budgets_make_sense(app_configs: Any, **_kwargs: Any) -> list[CheckMessage]:
         hint = "From this part of a limit on it warns: 80 is usual."
         found.append(Error("BUDGET_SOFT_PERCENT is not 1 to 100", hint=hint, id="gpujobs.E002"))
     return found + _contradictions()
+
+
+@register()
+def alerts_have_an_address(app_configs: Any, **_kwargs: Any) -> list[CheckMessage]:
+    """Alerts name what is spent: they don't travel in the clear."""
+    if not settings.ALERT_WEBHOOK_URL:
+        return []
+    try:
+        address = urlsplit(settings.ALERT_WEBHOOK_URL)
+        good = address.scheme == "https" and bool(address.hostname) and address.port != 0
+    except ValueError:
+        good = False
+    hint = "Copy the incoming webhook's whole address from the chat, or leave it empty: the staff get mails anyway."
+    return [] if good else [Error("ALERT_WEBHOOK_URL is no https address", hint=hint, id="gpujobs.E003")]
 
 
 def _contradictions() -> list[CheckMessage]:

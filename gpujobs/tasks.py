@@ -6,6 +6,7 @@ from celery import shared_task
 from django.utils import timezone
 
 from gpujobs import budget_watch, budgets, costing, reconciling, routing, standing
+from gpujobs.alerts import sending, watching
 from gpujobs.providers.runpod_rest import RunpodError, RunpodRest
 
 log = logging.getLogger(__name__)
@@ -48,3 +49,13 @@ def reconcile() -> None:
     finally:
         rest.close()
     costing.forget_meters(timezone.now())
+
+
+@shared_task
+def alert() -> None:
+    """Looks at the hours that are over, and sends what is due. Twice is harmless: each hour is looked at once, behind
+    a lock, and each delivery is claimed by one worker."""
+    try:
+        watching.tick(timezone.now())
+    finally:
+        sending.deliver_due(clock=timezone.now)

@@ -8,6 +8,7 @@ import os
 from typing import Any
 
 from celery import Celery
+from celery.schedules import crontab
 from celery.signals import setup_logging
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "inkcloak.settings")
@@ -20,6 +21,7 @@ SWEEP_SECONDS = 5
 COST_SECONDS = 10
 BUDGET_SECONDS = 30
 MINUTE_SECONDS = 60
+QUARTER_SECONDS = 900
 HOUR_SECONDS = 3600
 
 app.conf.beat_schedule = {
@@ -62,6 +64,11 @@ app.conf.beat_schedule = {
         "task": "gpujobs.tasks.watch_budgets",
         "schedule": BUDGET_SECONDS,
         "options": {"expires": BUDGET_SECONDS},
+    },
+    "gpujobs-alerts": {
+        "task": "gpujobs.tasks.alert",
+        "schedule": crontab(minute="*/15"),
+        "options": {"expires": QUARTER_SECONDS},
     },
     "billing-forget": {
         "task": "billing.tasks.forget",

@@ -194,6 +194,7 @@ BUDGETS_NANOUSD = {
 }
 BUDGET_ZONE = env.text("BUDGET_ZONE", "UTC")  # whose days and months
 BUDGET_SOFT_PERCENT = env.integer("BUDGET_SOFT_PERCENT", 80, at_least=1)  # of a limit: from there on it warns
+ALERT_WEBHOOK_URL = env.text("ALERT_WEBHOOK_URL", "")  # of a chat: what costs out of the ordinary (docs/alerts.md)
 
 # --- What one may do without paying ---------------------------------------------------------------
 VISITOR_CHECKS_PER_DAY = env.integer("VISITOR_CHECKS_PER_DAY", 5)
@@ -203,6 +204,15 @@ ACCOUNT_RETENTION_DAYS = env.integer("ACCOUNT_RETENTION_DAYS", 90, at_least=1)
 # How long a verdict answers the same owner's same text again, uncharged and without a run; 0 = never.
 REUSE_DAYS = env.integer("REUSE_DAYS", 30)
 POSTS_PER_MINUTE = env.integer("POSTS_PER_MINUTE", 30, at_least=1)
+
+# --- Payment: Stripe (docs/stripe.md). Without a key everybody is on Free --------------------------------
+STRIPE_SECRET_KEY = env.text("STRIPE_SECRET_KEY", "")  # sk_test_… or sk_live_…: whose rows count, too
+STRIPE_WEBHOOK_SECRETS = env.words("STRIPE_WEBHOOK_SECRETS")  # several while one is replaced
+STRIPE_API_BASE = env.text("STRIPE_API_BASE", "https://api.stripe.com").rstrip("/")
+STRIPE_API_VERSION = env.text("STRIPE_API_VERSION", "2026-10-28.endive")  # shapes and webhooks follow it
+STRIPE_AUTOMATIC_TAX = env.flag("STRIPE_AUTOMATIC_TAX")
+# What one unit of another currency is in dollars, for margins: EUR=1.08, separated by commas.
+EXCHANGE_RATES = env.words("EXCHANGE_RATES")
 
 # --- The API --------------------------------------------------------------------------------------
 # Under which keys are stored; unset, derived from SECRET_KEY (whose fallbacks then keep old keys good).

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from gpujobs.alerts import rules, states
-from gpujobs.alerts.rules import FORGOTTEN, PRICE, RULES, Detector, Finding
+from gpujobs.alerts.rules import FORGOTTEN, PRICE, RULES, TELLS_OF_COST, Detector, Finding
 from gpujobs.alerts.series import Series
 
 Key = tuple[str, Series]  # rule, series
@@ -28,13 +28,16 @@ class Watch:
 
 @dataclass(slots=True)
 class Raised:
-    """An alert. began, ended: hours; None while it goes on.  an_hour: nano-dollars more than expected."""
+    """An alert. began, at, ended: hours; None while it goes on.  an_hour: nano-dollars more than expected.
+
+    finding: what raised it; None of one that was raised in an earlier turn.
+    """
 
     key: Key
     began: int
     at: int
     an_hour: int
-    finding: Finding
+    finding: Finding | None = None
     ended: int | None = None
 
 
@@ -120,7 +123,7 @@ def _raise(hour: int, finding: Finding, known: Sequence[Raised], detector: Detec
 def _explained(alert: Raised, finding: Finding, hour: int, detector: Detector) -> int:
     """Nano-dollars of the finding's window that this alert told of."""
     series = alert.key[1]
-    if alert.finding.rule == rules.FORECAST or (
+    if alert.key[0] not in TELLS_OF_COST or (
         series != finding.series and (series, finding.series) not in detector.ledger.together
     ):
         return 0

@@ -1,3 +1,4 @@
+from gpujobs.models.alert import Alert, AlertClock, AlertDelivery, AlertMute, AlertVote, AlertWatch
 from gpujobs.models.audit import AuditEntry
 from gpujobs.models.budget import Budget, BudgetNotice, BudgetOverride, BudgetReservation
 from gpujobs.models.cost import AccountQuarter, CostEntry, CostQuarter, Price, ReconciledDay, Service
@@ -8,6 +9,12 @@ from gpujobs.models.run import GpuRun, RunEvent
 
 __all__ = [
     "AccountQuarter",
+    "Alert",
+    "AlertClock",
+    "AlertDelivery",
+    "AlertMute",
+    "AlertVote",
+    "AlertWatch",
     "AliasMove",
     "AuditEntry",
     "Budget",

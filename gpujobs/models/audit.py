@@ -18,6 +18,7 @@ class AuditEntry(models.Model):
         BUDGET_OVERRIDDEN = "budget_overridden"
         WORKERS_STOPPED = "workers_stopped"  # min workers to 0, as the budget is used up
         WORKERS_RESTORED = "workers_restored"
+        ALERTS_MUTED = "alerts_muted"  # of a series, until a moment
 
     action = models.CharField(max_length=24, choices=Action.choices)
     subject = models.CharField(max_length=120)
