@@ -282,7 +282,7 @@ def test_its_page_says_so_with_the_date_and_that_it_cost_nothing(
     assert "give the same verdict. It cost no words. Open that check" in pages.words(page)
     assert pages.elements(page, "a", href=f"/checks/{first.pk}/")
     times = [e.attributes["datetime"] for e in pages.elements(page, "time")]
-    assert times == [first.verdict.created_at.isoformat(), repeat.accepted_at.isoformat()]
+    assert {first.verdict.created_at.isoformat(), repeat.accepted_at.isoformat()} <= set(times)
     assert pages.broken_rules(page) == []
 
 
