@@ -13,8 +13,12 @@ from django.http import HttpRequest
 from django.utils import timezone
 from unfold.admin import ModelAdmin, TabularInline
 
-from billing import keys
+from billing import (
+    keys,
+    payment_admin,  # noqa: F401 (registers its pages)
+)
 from billing.models import Account, ApiKey, Membership, Meter, User, WordEntry
+from billing.read_only_admin import ReadOnly
 
 
 class Memberships(TabularInline):  # type: ignore[misc]
@@ -32,22 +36,11 @@ class UserAdmin(ModelAdmin):  # type: ignore[misc]
 
 @admin.register(Account)
 class AccountAdmin(ModelAdmin):  # type: ignore[misc]
-    list_display = ("name", "internal", "created_at")
+    list_display = ("name", "plan_name", "plan_until", "internal", "created_at")
+    list_filter = ("plan_name",)
+    readonly_fields = ("plan_name", "plan_version", "plan_until", "next_plan_name", "next_plan_version")
     search_fields = ("name",)
     inlines = (Memberships,)
-
-
-class ReadOnly(ModelAdmin):  # type: ignore[misc]
-    """Written by the product alone."""
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
 
 
 @admin.register(Meter)

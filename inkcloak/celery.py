@@ -8,7 +8,6 @@ import os
 from typing import Any
 
 from celery import Celery
-from celery.schedules import crontab
 from celery.signals import setup_logging
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "inkcloak.settings")
@@ -67,11 +66,21 @@ app.conf.beat_schedule = {
     },
     "gpujobs-alerts": {
         "task": "gpujobs.tasks.alert",
-        "schedule": crontab(minute="*/15"),
+        "schedule": QUARTER_SECONDS,
         "options": {"expires": QUARTER_SECONDS},
     },
     "billing-forget": {
         "task": "billing.tasks.forget",
+        "schedule": HOUR_SECONDS,
+        "options": {"expires": HOUR_SECONDS},
+    },
+    "billing-stripe-sweep": {
+        "task": "billing.tasks.sweep_stripe_events",
+        "schedule": MINUTE_SECONDS,
+        "options": {"expires": MINUTE_SECONDS},
+    },
+    "billing-stripe-catch-up": {
+        "task": "billing.tasks.catch_up_with_stripe",
         "schedule": HOUR_SECONDS,
         "options": {"expires": HOUR_SECONDS},
     },

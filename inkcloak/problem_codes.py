@@ -125,4 +125,18 @@ FILES: dict[str, tuple[int, str | Promise]] = {
     "csv_column": (400, _("No column of the table is known to hold the texts.")),
     "csv_ragged": (400, _("A row of the table has more columns than the first.")),
 }
-CODES: dict[str, tuple[int, str | Promise]] = {**KEYS, **LIMITS, **REQUESTS, **CHECKS, **FILES, **WEBHOOKS}
+PLANS: dict[str, tuple[int, str | Promise]] = {
+    "payment_not_set_up": (503, _("On the pages: this installation takes no payments.")),
+    "payment_unavailable": (503, _("On the pages: the payment service doesn't answer. Try again soon.")),
+    "payment_declined": (409, _("On the pages: the card or bank refused. Nothing was changed.")),
+    "payment_due": (409, _("On the pages: a payment is due before the plan can be changed.")),
+    "not_for_sale": (400, _("On the pages: there is no such plan in that currency and interval.")),
+    "already_subscribed": (409, _("On the pages: the account has a plan, which can be changed.")),
+    "not_subscribed": (409, _("On the pages: the account has no paid plan.")),
+    "same_plan": (409, _("On the pages: the account has that plan.")),
+    "interval_at_end": (409, _("On the pages: from a year to months, or to a cheaper plan, only with a new one.")),
+    "cancellation_pending": (409, _("On the pages: the plan is cancelled; that can be taken back first.")),
+    "change_pending": (409, _("On the pages: another change of the plan is under way.")),
+    "plan_paused": (409, _("On the pages: the plan is paused.")),
+}
+CODES: dict[str, tuple[int, str | Promise]] = {**KEYS, **LIMITS, **REQUESTS, **CHECKS, **FILES, **WEBHOOKS, **PLANS}

@@ -120,7 +120,7 @@ class Migration(migrations.Migration):
                 ('amount_cents', models.BigIntegerField(default=0)),
                 ('period_start', models.DateTimeField(blank=True, null=True)),
                 ('period_end', models.DateTimeField(blank=True, null=True)),
-                ('cancel_at_period_end', models.BooleanField(default=False)),
+                ('cancels_at', models.DateTimeField(blank=True, null=True)),
                 ('paused', models.BooleanField(default=False)),
                 ('pause_from', models.DateTimeField(blank=True, null=True)),
                 ('grace_ends_at', models.DateTimeField(blank=True, null=True)),

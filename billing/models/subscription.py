@@ -9,7 +9,7 @@ from billing.models.account import Account
 
 class Subscription(models.Model):
     """plan, plan_version, interval: by its price at Stripe; empty for a price that is none of ours.  amount_cents: of
-    one period, in minor units of `currency`, before discounts and tax.
+    one period, in minor units of `currency`, before discounts and tax.  cancels_at: it ends then, as was asked for.
 
     keeps_…: the dearer plan that was paid for until then, after a change to a cheaper one.  paused, pause_from: nothing
     is collected; what was paid is kept until pause_from.  grace_ends_at: a failed payment ends the plan then.
@@ -42,7 +42,7 @@ class Subscription(models.Model):
     amount_cents = models.BigIntegerField(default=0)
     period_start = models.DateTimeField(null=True, blank=True)
     period_end = models.DateTimeField(null=True, blank=True)
-    cancel_at_period_end = models.BooleanField(default=False)
+    cancels_at = models.DateTimeField(null=True, blank=True)
     paused = models.BooleanField(default=False)
     pause_from = models.DateTimeField(null=True, blank=True)
     grace_ends_at = models.DateTimeField(null=True, blank=True)

@@ -1,5 +1,6 @@
 """The table of plans: what it holds, what settings change of it, and what an account has by its own row."""
 
+import itertools
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -24,7 +25,7 @@ def given(account: Account, name: str, **fields: object) -> Account:
 def test_it_offers_four_plans_and_each_gives_at_least_what_the_one_below_gives() -> None:
     offered = plans.current()
     assert [plan.name for plan in offered] == ["free", "starter", "pro", "team"]
-    for below, above in zip(offered, offered[1:], strict=False):
+    for below, above in itertools.pairwise(offered):
         for what in ("words_per_month", "requests_per_minute", "file_mb", "seats", "retention_days", "rank"):
             assert getattr(below, what) <= getattr(above, what)
         assert below.words_per_month < above.words_per_month
