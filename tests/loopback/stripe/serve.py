@@ -1,0 +1,59 @@
+"""The server: listens on loopback until told to stop."""
+
+import asyncio
+from collections.abc import Callable
+
+from aiohttp import web
+
+from tests.loopback.stripe import changes, checkout, control, gate, pages, portal_page, schedules, subscriptions
+from tests.loopback.stripe.control import DELIVERIES
+from tests.loopback.stripe.deliveries import Deliveries
+from tests.loopback.stripe.gate import WORLD
+from tests.loopback.stripe.guard import HOST
+from tests.loopback.stripe.world import World
+
+TICK_SECONDS = 0.5
+LARGEST_BODY = 4 * 1024 * 1024
+TURNS = (subscriptions.TURNS, changes.TURNS, checkout.TURNS, schedules.TURNS)
+
+
+def application(world: World, deliveries: Deliveries) -> web.Application:
+    """All routes on one account."""
+    app = web.Application(client_max_size=LARGEST_BODY)
+    app[WORLD], app[DELIVERIES] = world, deliveries
+    for turns in TURNS:
+        world.turns.update(turns)
+    for part in (control, pages, portal_page, gate):
+        app.add_routes(part.routes())
+    return app
+
+
+async def _tick(world: World) -> None:
+    """A clock that runs on by itself does by itself what is due."""
+    while True:
+        await asyncio.sleep(TICK_SECONDS)
+        if not world.clock.frozen:
+            await world.advance(world.clock.now())
+
+
+async def serve(world: World, port: int, ready: Callable[[], None], stop: asyncio.Event) -> None:
+    """Listen (port 0 = any free one) until `stop` is set."""
+    deliveries = Deliveries(world)
+    runner = web.AppRunner(application(world, deliveries), access_log=None, shutdown_timeout=1.0)
+    tasks: set[asyncio.Task[None]] = set()
+    try:
+        await runner.setup()
+        await web.TCPSite(runner, HOST, port).start()
+        world.base_url = f"http://{HOST}:{runner.addresses[0][1]}"
+        tasks = {asyncio.create_task(deliveries.run()), asyncio.create_task(_tick(world))}
+        ready()
+        waiting = asyncio.create_task(stop.wait())
+        done, _ = await asyncio.wait({waiting, *tasks}, return_when=asyncio.FIRST_COMPLETED)
+        waiting.cancel()
+        for task in done - {waiting}:
+            task.result()  # neither ends by itself: show why it did
+    finally:
+        for task in tasks:
+            task.cancel()
+        await deliveries.close()
+        await runner.cleanup()
