@@ -2,10 +2,13 @@
 
 from django.urls import path
 
-from detector.views import costs, gpu, plan
+from detector.views import alerts, costs, gpu, plan
 
 app_name = "staff"
 urlpatterns = [
+    path("alerts/", alerts.show, name="alerts"),
+    path("alerts/mutes", alerts.mute, name="alerts_mute"),
+    path("alerts/<int:alert_id>/vote", alerts.vote, name="alerts_vote"),
     path("costs/", costs.show, name="costs"),
     path("costs/days.csv", costs.days_csv, name="costs_days_csv"),
     path("costs/lines/", costs.lines, name="costs_lines"),

@@ -15,6 +15,7 @@ PETROL = {
 PAGES = (
     (_("Costs"), "payments", "/staff/costs/"),
     (_("The week's report"), "summarize", "/staff/costs/week/"),
+    (_("Alerts"), "notifications", "/staff/alerts/"),
     (_("GPU"), "memory", "/staff/gpu/"),
     (_("Planner"), "calculate", "/staff/plan/"),
 )

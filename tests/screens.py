@@ -91,6 +91,7 @@ STAFF_PAGES = {
     "costs": "/staff/costs/",
     "costs-month": "/staff/costs/?period=month&zone=Pacific/Kiritimati",
     "costs-week": "/staff/costs/week/",
+    "alerts": "/staff/alerts/",
     "costs-lines": "/staff/costs/lines/?period=7days",
     "costs-refused": "/staff/costs/?period=custom&from=2026-11-30&to=2026-11-01",
     "admin": "/staff/",

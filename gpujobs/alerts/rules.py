@@ -1,6 +1,6 @@
 """What is out of the ordinary in an hour: a trend, a machine without work, a price that moved. Pure.
 
-hours      twice as dear for hours on end           day     a third dearer over a day
+hours      twice as dear for hours on end           day     half as dear again over a day
 week       a slow leak: a fifth dearer over a week, its dearest day left out
 forgotten  a machine that costs every hour while no run works on it
 price      a machine hour of a GPU type costs another amount than in the last two weeks
@@ -35,10 +35,11 @@ class Trend:
     least: int
 
 
-SHORT, LONG = Trend(4, 80, 5, 25 * CENT), Trend(DAY_HOURS, 40, 4, 50 * CENT)
+SHORT, LONG = Trend(4, 80, 5, 25 * CENT), Trend(DAY_HOURS, 45, 4, 50 * CENT)
 WEEKLY = Trend(WEEK_HOURS, 20, 3, 150 * CENT)
 SHARE_OF_ENTER = 2  # leaves at half of what it enters at
 IDLE_HOURS = {"inference": 3}  # without a run, until a machine counts as forgotten
+LEAST_IDLE_HOURS = 2  # until a trend's message names such a machine
 OTHER_IDLE_HOURS = 6  # training and benchmarks: no run tells of each of their hours
 FULL_HOUR_MS = 55 * 60 * 1000
 FORGOTTEN_LEAST = 25 * CENT
@@ -188,6 +189,17 @@ def _forgotten(ledger: Ledger, end: int) -> Iterator[Finding]:
         full = all(ms >= FULL_HOUR_MS for ms in machine.milliseconds[start:end])
         idle = full and not any(machine.worked[start:end])
         yield Finding(FORGOTTEN, series, hours, cost, 0, cost if idle else 0, FORGOTTEN_LEAST, 1, 0)
+
+
+def idle_machines(ledger: Ledger, hour: int) -> list[Series]:
+    """Machines that were paid for in full in the last hours, and on which no run worked in any of them."""
+    end = hour - ledger.clock.first + 1
+    start = max(0, end - LEAST_IDLE_HOURS)
+    return [
+        series
+        for series, machine in ledger.machines.items()
+        if all(ms >= FULL_HOUR_MS for ms in machine.milliseconds[start:end]) and not any(machine.worked[start:end])
+    ]
 
 
 def _prices(ledger: Ledger, end: int) -> Iterator[Finding]:

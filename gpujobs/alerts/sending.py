@@ -14,6 +14,7 @@ import httpx
 from django.conf import settings
 from django.core.mail import EmailMessage, get_connection
 from django.db.models import F
+from django.urls import reverse
 from django.utils import translation
 from django.utils.translation import gettext as _
 
@@ -91,8 +92,6 @@ def written(alert: Alert) -> tuple[str, str]:
 
 
 def page(alert: Alert) -> str:
-    from django.urls import reverse
-
     return f"{reverse('staff:alerts')}#alert-{alert.pk}"
 
 
@@ -113,7 +112,8 @@ def chat(alert: Alert) -> dict[str, Any]:
     """Slack's shape, which others take too: `text` for what notifies, `blocks` for what is shown."""
     with translation.override(settings.LANGUAGE_CODE):
         told = telling.told(alert)
-        links = f"<{telling.absolute(told.link)}|{_('What it consists of')}> · <{telling.absolute(page(alert))}|{_('Alerts')}>"
+        places = ((told.link, _("What it consists of")), (page(alert), _("Alerts")))
+        links = " · ".join(f"<{telling.absolute(path)}|{says}>" for path, says in places)
     body = "\n".join(map(_escaped, told.lines))[:LONGEST_CHAT_TEXT]
     return {
         "text": told.title,

@@ -15,7 +15,7 @@ Status = AlertWatch.Status
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """state: firing, recovering or ok (it is over).  useful, noise: votes.  mine: what this reader thinks, if anything."""
+    """state: firing, recovering or ok (it is over).  useful, noise: votes.  mine: this reader's, if any."""
 
     alert: Alert
     state: str

@@ -50,7 +50,7 @@ class Told:
 def told(alert: Alert, lately: Sequence[Change] | None = None) -> Told:
     """lately: changes of around that time, where they are known already."""
     found = changes_of(alert) if lately is None else [each for each in lately if _is_near(each, alert)]
-    lines = [_since(alert), *_top(alert), *_forecast(alert), *_changes(found[:MOST_CHANGES], alert)]
+    lines = [_since(alert), *_top(alert), *_idle(alert), *_forecast(alert), *_changes(found[:MOST_CHANGES], alert)]
     return Told(title(alert), tuple(lines), link(alert))
 
 
@@ -68,7 +68,7 @@ _TITLES: dict[str, Words] = {
     rules.HOURS: gettext_lazy("%(what)s: %(actual)s in %(hours)s hours, where %(expected)s is ordinary"),
     rules.DAY: gettext_lazy("%(what)s: %(actual)s in %(hours)s hours, where %(expected)s is ordinary"),
     rules.WEEK: gettext_lazy("%(what)s grows slowly: %(actual)s in six days, where %(expected)s is ordinary"),
-    rules.FORGOTTEN: gettext_lazy("A machine costs money and no run works on it: %(what)s, %(actual)s in %(hours)s hours"),
+    rules.FORGOTTEN: gettext_lazy("A machine costs money, and no run works on it: %(what)s, %(actual)s in %(hours)s h"),
     rules.PRICE: gettext_lazy("%(what)s: a machine hour costs %(actual)s; before it cost %(expected)s"),
     rules.FORECAST: gettext_lazy("%(what)s: %(actual)s by the month's end, where its budget is %(expected)s"),
     rules.BUDGET_SOFT: gettext_lazy("%(what)s is past its warning: %(actual)s spent, warned from %(expected)s on"),
@@ -148,6 +148,14 @@ def _top(alert: Alert) -> list[str]:
         return []
     listed = ", ".join(f"{of} +{excess}" for of, excess in rose)
     return [_("What rose most since then: %(listed)s.") % {"listed": listed}]
+
+
+def _idle(alert: Alert) -> list[str]:
+    """Of a forgotten machine the title says it."""
+    idle = [name(series.parse(of)) for of in alert.facts.get("idle", [])]
+    if not idle or alert.rule == rules.FORGOTTEN:
+        return []
+    return [_("No run works on: %(listed)s.") % {"listed": ", ".join(idle)}]
 
 
 def _forecast(alert: Alert) -> list[str]:

@@ -35,7 +35,7 @@ from inkcloak.lifecycle import advance
 
 log = logging.getLogger(__name__)
 
-SETTLE = timedelta(minutes=14)  # after an hour's end until its costs are posted; ticks come at quarters
+SETTLE = timedelta(minutes=15)  # after an hour's end, until its costs are posted
 CATCH_UP_HOURS = 48
 REMEMBERED = timedelta(days=35)  # for so long an alert explains what it told of
 NOTICES_SINCE = timedelta(days=2)
@@ -128,6 +128,7 @@ def _alert(raised: Raised, at: datetime, detector: Detector) -> tuple[Alert, boo
             "an_hour_nanousd": raised.an_hour,
             "days": finding.days,
             "facts": {
+                "idle": [str(each) for each in rules.idle_machines(detector.ledger, hour)],
                 "top": [[str(each), excess] for each, excess in top],
                 "forecast": [month.expected, month.low, month.high] if month else [],
             },

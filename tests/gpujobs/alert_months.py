@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from math import exp
 
 from gpujobs.alerts import rules, series, turns
-from gpujobs.alerts.series import DAY_HOURS, Cell
+from gpujobs.alerts.series import DAY_HOURS, Cell, Ledger
 from gpujobs.alerts.turns import Raised
 
 DOLLAR = 10**9
@@ -111,20 +111,24 @@ def planted(seed: int) -> Month:
 
 
 def alerts(month: Month) -> list[Raised]:
-    """Every alert of the month, hour by hour, as the product would have raised them."""
-    work = (
-        (cell.hour, cell.service, cell.provider, cell.gpu_type) for cell in month.cells() if cell.kind == "execution"
-    )
-    ledger = series.build(month.cells(), first=month.start, end=month.end, zone=ZONE, worked=work)
+    """Every alert of the month."""
+    cells = month.cells()
+    work = ((cell.hour, cell.service, cell.provider, cell.gpu_type) for cell in cells if cell.kind == "execution")
+    ledger = series.build(cells, first=month.start, end=month.end, zone=ZONE, worked=work)
+    return run(ledger, range(month.start + HISTORY_DAYS * DAY_HOURS, month.end))
+
+
+def run(ledger: Ledger, hours: range) -> list[Raised]:
+    """Every alert of these hours, one by one, as the product raises them."""
     detector = rules.Detector(ledger)
     watches: dict[turns.Key, turns.Watch] = {}
     found: list[Raised] = []
-    for hour in range(month.start + HISTORY_DAYS * DAY_HOURS, month.end):
+    for hour in hours:
         result = turns.turn(hour, detector.at(hour), watches, found, detector)
-        found += result.raised
         for alert in found:
             if alert.key in result.ended and alert.ended is None:
                 alert.ended = hour
+        found += result.raised
     return found
 
 
@@ -175,6 +179,7 @@ def _said(found: list[Raised]) -> list[str]:
         f"{alert.key[0]} {alert.key[1]} day {(alert.at - START) / 24 - HISTORY_DAYS:.1f}"
         f" ${alert.finding.actual / DOLLAR:.2f}/{alert.finding.expected / DOLLAR:.2f}"
         for alert in found
+        if alert.finding
     ]
 
 
