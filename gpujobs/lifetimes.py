@@ -104,9 +104,11 @@ def lay(
         due = [work for work in block if work.ended_ms <= horizon_ms and work.id not in known]
         done += [Done(work, opened, _moments(work, block)) for work in due]
         life = replace(life, until_ms=max(life.until_ms, end))
-    if life is not None and not life.closed and life.until_ms + idle_ms <= horizon_ms:
-        life, tail = _close(life, idle_ms)
-        pieces.append(tail)
+    if life is not None and not life.closed:
+        stopped, tail = _close(life, idle_ms)
+        if stopped.until_ms <= horizon_ms:  # until its last second is over, a run may still come into it
+            life = stopped
+            pieces.append(tail)
     return Laid(life, tuple(pieces), tuple(done))
 
 

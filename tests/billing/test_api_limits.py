@@ -116,6 +116,6 @@ def test_a_database_that_restarts_takes_no_other_header_along(api: Client, monke
         raise OperationalError("server closed the connection")
 
     monkeypatch.setattr(throttling.quota, "balance", away)
-    answer = api.get(USAGE)
+    answer = api.get(f"{USAGE}/entries")
     assert answer.status_code == 200
     assert answer["RateLimit"] == '"requests";r=59;t=50'

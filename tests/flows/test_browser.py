@@ -20,7 +20,7 @@ CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpora" / "wide.json
 # Of the validation split, which training never saw.
 CORPUS_AI, CORPUS_HUMAN = "wd-00563", "wd-01752"
 AI, HUMAN = "Likely AI-written", "No sign of AI writing found"
-PAGES = ("/", "/how-it-works/", "/privacy/", "/history/", "/accounts/login/", "/accounts/signup/", "/nowhere/")
+PAGES = ("/", "/how-it-works/", "/privacy/", "/history/", "/accounts/login/", "/accounts/signup/", "/s/nothing-here/")
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gpujobs.lifetimes import COLD, IDLE, LONGEST_COLD_START_MS, Laid, Life, Work, awake, lay, priced, short_of
@@ -92,6 +92,7 @@ def many(times: Iterable[tuple[int, int, int]]) -> list[Work]:
 
 
 @settings(deadline=None)
+@example([(0, 0, 0), (1, 999, 0)], [1], 1, 3601)  # the second run comes into the second that the first one's tail ends
 @given(TIMES, HORIZONS, st.integers(1, 30_000), RATES)
 def test_however_it_is_cut_it_adds_up_to_what_is_billed(
     times: list[tuple[int, int, int]], horizons: list[int], idle_ms: int, hourly: int

@@ -155,7 +155,7 @@ def test_it_needs_neither_django_nor_celery() -> None:
 def test_the_receiver_of_the_documentation_works() -> None:
     """The code of docs/webhooks.md, as it stands there."""
     page = (Path(__file__).resolve().parents[2] / "docs" / "webhooks.md").read_text(encoding="utf-8")
-    block = page[page.index("    from inkcloak.client.webhooks") : page.index("`verify` refuses")]
+    block = page[page.index("from inkcloak.client.webhooks") : page.index("`verify` refuses")].partition("```")[0]
     known, handled = set(), []
 
     def known_before(message_id: str) -> bool:
