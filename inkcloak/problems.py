@@ -22,6 +22,8 @@ API_PREFIX = "/api/"
 # Headers of the answer that an error in its place must keep.
 KEPT_HEADERS = ("Retry-After", "WWW-Authenticate", "Allow", "Location")
 
+# Where what is used up can be had: it stands in the answer, too.
+MORE = {"words_used": "/pricing/"}
 CODES: dict[int, str] = {
     400: "bad_request",
     401: "missing_key",
@@ -92,7 +94,13 @@ def of_status(status: int) -> Problem:
 def of_error(error: DomainError) -> Problem:
     """A domain error in this form. Its kinds have no status for what is too large; HTTP does."""
     status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE if error.code == CODES[413] else error.status
-    return Problem(int(status), error.code, str(error.message), retry_after=error.retry_after)
+    detail = str(error.message)
+    if error.code in MORE:
+        detail = str(_("%(detail)s Plans with more: %(address)s")) % {
+            "detail": detail,
+            "address": f"{settings.PUBLIC_URL}{MORE[error.code]}",
+        }
+    return Problem(int(status), error.code, detail, retry_after=error.retry_after)
 
 
 def request_id(request: HttpRequest) -> str:
