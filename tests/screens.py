@@ -58,6 +58,9 @@ OPEN_PAGES = {
     "front-sample": "/?sample=both",
     "how-it-works": "/how-it-works/",
     "accuracy": "/accuracy/",
+    "pricing": "/pricing/",
+    "pricing-year": "/pricing/?per=year&currency=usd",
+    "join-not": "/team/join/nothing/",
     "privacy": "/privacy/",
     "api": "/api/docs/",
     "api-errors": "/api/docs/errors",
@@ -78,6 +81,9 @@ ACCOUNT_PAGES = {
     "history": "/history/",
     "history-filtered": "/history/?q=harbour&label=human",
     "keys": "/keys/",
+    "plan-free": "/plan/",
+    "plan-nothing": "/plan/return/?session_id=nothing",
+    "team-free": "/team/",
     "email": "/accounts/email/",
     "password-change": "/accounts/password/change/",
     "two-factor": "/accounts/2fa/",
@@ -144,6 +150,19 @@ def shoot_staff(browser: Browser, base: str, out: Path, language: str, width: in
         return camera.problems
 
 
+def shoot_plans(browser: Browser, base: str, out: Path, language: str, width: int) -> list[str]:
+    """The pages about plan, payment and team alone, in the states that they can have."""
+    with _context(browser, base, language, width) as context:
+        camera = Camera(context.new_page(), out, f"{language}-{width}")
+        for name in ("pricing", "pricing-year", "join-not"):
+            camera.take(name, OPEN_PAGES[name])
+        email = _sign_up(camera)
+        for name in ("plan-free", "plan-nothing", "team-free"):
+            camera.take(name, ACCOUNT_PAGES[name])
+        _as_subscriber(camera, email)
+        return camera.problems
+
+
 def shoot(browser: Browser, base: str, out: Path, language: str, width: int) -> list[str]:
     """Every page of one language at one width. Returns what was wrong with them."""
     with _context(browser, base, language, width) as context:
@@ -164,6 +183,7 @@ def shoot(browser: Browser, base: str, out: Path, language: str, width: int) -> 
         camera.take("delete", camera.page.url + "delete")
         for name, address in ACCOUNT_PAGES.items():
             camera.take(name, address)
+        _as_subscriber(camera, email)
         camera.page.emulate_media(color_scheme="dark")
         camera.suffix += "-dark"
         camera.take("front", "/")
@@ -230,17 +250,36 @@ def _as_staff(camera: Camera, email: str) -> None:
         camera.take(name, address)
 
 
-def _product(code: str) -> None:
-    """Runs it inside the product."""
-    subprocess.run([sys.executable, "manage.py", "shell", "-c", code], check=True)
+def _as_subscriber(camera: Camera, email: str) -> None:
+    """With a plan in each of its states, made of rows: where the database is at hand, as in a rehearsal."""
+    if "DATABASE_URL" not in os.environ:
+        return
+    for state in ("late", "ending", "shrinking", "active"):
+        _product(f"import sys; sys.path.insert(0, 'tests'); import plan_rows; plan_rows.show('{email}', '{state}')")
+        camera.take(f"plan-{state}", "/plan/")
+    for name, address in {"plan-cancel": "/plan/cancel/", "pricing-mine": "/pricing/", "team": "/team/"}.items():
+        camera.take(name, address)
+    asked = f"import sys; sys.path.insert(0, 'tests'); import plan_rows; print(plan_rows.invitation('{email}'))"
+    camera.take("join-another", _product(asked).split()[-1])
+    camera.take("team-invited", "/team/")
+    camera.page.click("main .row-actions a.danger")
+    camera.take("team-leave")
+
+
+def _product(code: str) -> str:
+    """Runs it inside the product. What it printed."""
+    done = subprocess.run(
+        [sys.executable, "manage.py", "shell", "-c", code], check=True, stdout=subprocess.PIPE, text=True
+    )
+    return done.stdout
 
 
 def seed() -> None:
     """Made-up days in an empty ledger."""
     _product(
-        "import sys; sys.path.insert(0, 'tests'); import ledger_seed; from django.utils import timezone;"
+        "import sys; sys.path.insert(0, 'tests'); import alert_seed, ledger_seed; from django.utils import timezone;"
         "from gpujobs.models import CostEntry;"
-        "CostEntry.objects.exists() or ledger_seed.fill(timezone.now())"
+        "CostEntry.objects.exists() or (ledger_seed.fill(timezone.now()), alert_seed.fill(timezone.now()))"
     )
 
 
@@ -261,10 +300,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, default=Path("var/screens"))
     parser.add_argument("--seed", action="store_true", help="made-up days in an empty ledger; DATABASE_URL needed")
     parser.add_argument("--staff", action="store_true", help="only the staff's pages")
+    parser.add_argument("--plans", action="store_true", help="only the pages about plan, payment and team")
     options = parser.parse_args(arguments)
     if options.seed:
         seed()
-    look = shoot_staff if options.staff else shoot
+    look = shoot_staff if options.staff else shoot_plans if options.plans else shoot
     options.out.mkdir(parents=True, exist_ok=True)
     problems: list[str] = []
     with sync_playwright() as playwright:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from gpujobs.alerts import baseline
 from gpujobs.alerts.baseline import Baseline, median
-from gpujobs.alerts.series import BUDGET, DAY_HOURS, WEEK_HOURS, Ledger, Series
+from gpujobs.alerts.series import BUDGET, DAY_HOURS, WEEK_HOURS, Ledger, Machine, Series
 
 MICRO = 1_000  # nano-dollars
 CENT = 10_000 * MICRO
@@ -112,8 +112,8 @@ class Detector:
     def since(self, finding: Finding, hour: int) -> int:
         """The hour in which it began: after the last moment, of eight days, at which nothing had piled up."""
         end = hour - self.ledger.clock.first + 1
-        if finding.series not in self.ledger.money:
-            return hour - finding.hours + 1
+        if finding.series in self.ledger.machines:
+            return self.ledger.clock.first + _idle_from(self.ledger.machines[finding.series], end)
         near, far = self.baselines(finding.series, end)
         chosen = far if finding.rule == WEEK else near
         if chosen is None:
@@ -189,6 +189,14 @@ def _forgotten(ledger: Ledger, end: int) -> Iterator[Finding]:
         full = all(ms >= FULL_HOUR_MS for ms in machine.milliseconds[start:end])
         idle = full and not any(machine.worked[start:end])
         yield Finding(FORGOTTEN, series, hours, cost, 0, cost if idle else 0, FORGOTTEN_LEAST, 1, 0)
+
+
+def _idle_from(machine: Machine, end: int) -> int:
+    """Since when it has been paid for in full without a run."""
+    start = end - 1
+    while start and machine.milliseconds[start - 1] >= FULL_HOUR_MS and not machine.worked[start - 1]:
+        start -= 1
+    return start
 
 
 def idle_machines(ledger: Ledger, hour: int) -> list[Series]:

@@ -46,6 +46,7 @@ class Turn:
     moves: list[tuple[Key, str]] = field(default_factory=list)
     raised: list[Raised] = field(default_factory=list)
     ended: list[Key] = field(default_factory=list)
+    reopened: list[Raised] = field(default_factory=list)  # over within the last day, and going on: nobody is told anew
 
 
 def turn(
@@ -74,6 +75,11 @@ def turn(
         if finding is None or watch.status != states.FIRING or not finding.above:
             continue
         if not watch.raised and not muted(finding.series):
+            again = next((alert for alert in known if _is_back(alert, key, hour)), None)
+            if again is not None:
+                again.ended, watch.raised = None, True
+                result.reopened.append(again)
+                continue
             fresh = _raise(hour, finding, known, detector)
             if fresh is not None:
                 watch.raised = True
@@ -99,6 +105,10 @@ def _order(found: Mapping[Key, Finding]) -> Callable[[Key], tuple[int, int, str]
         return RULES.index(key[0]), -share, str(key[1])
 
     return rank
+
+
+def _is_back(alert: Raised, key: Key, hour: int) -> bool:
+    return alert.key == key and alert.ended is not None and hour - alert.ended <= SAME_AGAIN_HOURS
 
 
 def _same_again(alert: Raised, finding: Finding, hour: int) -> bool:

@@ -90,6 +90,10 @@ def _write(result: Turn, hour: int, known: list[tuple[Raised, Alert]], detector:
         if raised.key in result.ended and raised.ended is None:
             raised.ended = hour
             Alert.objects.filter(pk=old.pk).update(ended_at=at)
+    for again in result.reopened:
+        old = next(row for raised, row in known if raised is again)
+        Alert.objects.filter(pk=old.pk).update(ended_at=None)
+        AlertWatch.objects.filter(rule=again.key[0], series=str(again.key[1])).update(alert=old)
     for raised in result.raised:
         alert, new = _alert(raised, at, detector)
         AlertWatch.objects.filter(rule=raised.key[0], series=str(raised.key[1])).update(alert=alert)

