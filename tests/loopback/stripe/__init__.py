@@ -7,8 +7,9 @@
     faults     what shall go wrong, and how often             guard      this machine only
     catalogue  products, prices     discounts  coupons, promotion codes     customers  tax ids and cards too
     lines      an invoice's lines and sums   charging  cards charged, balance   invoicing  one invoice's life
-    subscriptions  what time does to one     changes   what we ask of one        schedules  a change at a period's end
-    subscription_api  their handlers         meters    counted use               money_back refunds, disputes
+    subscriptions  made and ended            renewals  what time does to one     changes    what we ask of one
+    schedules  a change at a period's end    subscription_api, invoice_api       their handlers
+    meters     counted use                   money_back refunds, disputes
     checkout   sessions             portal     the billing portal         endpoints  webhook endpoints, events
     routes     which handler answers what    gate      key, idempotency, faults around each     expanding  `expand`
     deliveries signed webhooks, sent, held or lost    html, pages, portal_page    what a customer's browser sees

@@ -8,7 +8,7 @@ import copy
 from dataclasses import dataclass
 from typing import Any
 
-from tests.loopback.stripe import cards, discounts, invoicing, lines, subscriptions
+from tests.loopback.stripe import cards, discounts, invoicing, lines, renewals, subscriptions
 from tests.loopback.stripe.clock import HOUR
 from tests.loopback.stripe.encoding import flag, merged, whole
 from tests.loopback.stripe.errors import invalid
@@ -107,7 +107,8 @@ def apply(world: World, sub: Json, change: Change, payment_behavior: str = "allo
     before, hidden = copy.deepcopy(sub), world.secret(sub["id"])
     gone = {item["id"] for item in sub["items"]["data"]} - {item["id"] for item in change.items}
     use = [row for row in lines.used(world, sub, [item for item in sub["items"]["data"] if item["id"] in gone],
-                                     lines.Span(subscriptions.period(sub).start, change.when)) if row["amount"]]  # fmt: skip
+                                     lines.Span(subscriptions.period(sub).start, change.when))
+           if row["amount"]]  # fmt: skip
     sub["items"]["data"] = change.items
     if change.new_period:
         now = world.clock.now()
@@ -226,7 +227,7 @@ def set_trial_end(world: World, sub: Json, given: Json) -> None:
     sub.update(trial_end=end, billing_cycle_anchor=end)
     subscriptions.set_period(world, sub, subscriptions.period(sub).start, end)
     if end == now:
-        subscriptions.on_period_end(world, sub["id"], now)
+        renewals.on_period_end(world, sub["id"], now)
 
 
 def set_discounts(world: World, sub: Json, given: Json) -> None:
@@ -272,5 +273,5 @@ def preview(world: World, sub: Json, given: Json) -> Json:
     return invoice
 
 
-subscriptions.on_pending_paid.append(paid_for)
+renewals.on_pending_paid.append(paid_for)
 TURNS = {"pending_update": on_pending_expiry}

@@ -17,8 +17,8 @@ def post(
     description: str = "",
 ) -> Json:  # fmt: skip
     """One balance transaction: amount and fee in minor units of its own currency; net = amount - fee."""
-    details = [{"amount": fee_amount, "application": None, "currency": currency, "description": "Stripe processing fees",
-                "type": "stripe_fee"}]  # fmt: skip
+    details = [{"amount": fee_amount, "application": None, "currency": currency, "type": "stripe_fee",
+                "description": "Stripe processing fees"}]  # fmt: skip
     return world.make(
         "balance_transaction", "txn", amount=amount, available_on=world.clock.now() + AVAILABLE_SECONDS,
         balance_type="payments", currency=currency, description=description or None, exchange_rate=None,
@@ -88,14 +88,15 @@ def _charge(world: World, invoice: Json, intent: Json, method: Json, code: str) 
     amount, failed = invoice["amount_remaining"], bool(code)
     card = {name: method["card"][name] for name in ("brand", "checks", "country", "exp_month", "exp_year",
                                                     "fingerprint", "funding", "last4")}  # fmt: skip
-    made = world.make(
+    return world.make(
         "charge", "ch", amount=amount, amount_captured=0 if failed else amount, amount_refunded=0,
         billing_details=copy.deepcopy(method["billing_details"]), captured=not failed, currency=invoice["currency"],
         customer=invoice["customer"], description="Subscription payment", disputed=False,
         failure_code=("card_declined" if code != "authentication_required" else code) if failed else None,
         failure_message=cards.WORDS.get(code, "Your card was declined.") if failed else None, fraud_details={},
         outcome={"advice_code": "try_again_later" if failed else None, "network_advice_code": None,
-                 "network_decline_code": None, "network_status": "declined_by_network" if failed else "approved_by_network",
+                 "network_decline_code": None,
+                 "network_status": "declined_by_network" if failed else "approved_by_network",
                  "reason": code or None, "seller_message": "Declined." if failed else "Payment complete.",
                  "type": "issuer_declined" if failed else "authorized"},
         paid=not failed, payment_intent=intent["id"], payment_method=method["id"],
@@ -105,7 +106,6 @@ def _charge(world: World, invoice: Json, intent: Json, method: Json, code: str) 
         receipt_url=None if failed else f"{world.base_url}/receipt/{invoice['id']}", refunded=False,
         status="failed" if failed else "succeeded",
     )  # fmt: skip
-    return made
 
 
 def _succeed(world: World, intent: Json, payment: Json, made: Json) -> None:

@@ -35,8 +35,10 @@ def create(world: World, call: Call) -> Json:
         and customer
         and not (given.get("customer_update") or {}).get("name")
     ):
-        raise invalid("Tax ID collection requires updating business name on the customer. To enable tax ID collection for "
-                      "an existing customer, please set `customer_update[name]` to `auto`.", "tax_id_collection")  # fmt: skip
+        raise invalid(
+            "Tax ID collection requires updating business name on the customer. To enable tax ID collection for an "
+            "existing customer, please set `customer_update[name]` to `auto`.", "tax_id_collection",
+        )  # fmt: skip
     if flag(given, "allow_promotion_codes") and given.get("discounts"):
         raise invalid("You may only specify one of these parameters: allow_promotion_codes, discounts.", "discounts")
     expires_at = whole(given, "expires_at", now + MOST_SECONDS) or 0
@@ -56,14 +58,15 @@ def create(world: World, call: Call) -> Json:
 
 def _made(world: World, given: Json, customer: Json | None, currency: str, expires_at: int) -> Json:
     session = world.make(
-        "checkout.session", "cs_live" if world.livemode else "cs_test", client_reference_id=given.get("client_reference_id"),
+        "checkout.session", "cs_live" if world.livemode else "cs_test",
+        client_reference_id=given.get("client_reference_id"),
         allow_promotion_codes=flag(given, "allow_promotion_codes") or None, currency=currency, custom_fields=[],
         automatic_tax={"enabled": flag(given.get("automatic_tax") or {}, "enabled"), "liability": None,
                        "provider": None, "status": None},
         billing_address_collection=given.get("billing_address_collection"), cancel_url=given.get("cancel_url"),
         customer=customer["id"] if customer else None, customer_creation=None if customer else "always",
         customer_email=given.get("customer_email"), locale=given.get("locale"), expires_at=expires_at,
-        custom_text={"after_submit": None, "shipping_address": None, "submit": None, "terms_of_service_acceptance": None},
+        custom_text=dict.fromkeys(("after_submit", "shipping_address", "submit", "terms_of_service_acceptance")),
         metadata=merged({}, given.get("metadata")), mode="subscription", payment_method_types=["card"],
         payment_method_collection=given.get("payment_method_collection") or "always", payment_status="unpaid",
         payment_method_options={"card": {"request_three_d_secure": "automatic"}}, shipping_options=[], status="open",

@@ -1,7 +1,7 @@
 """The director's door, /_control: what the account looks like inside, and what shall happen. No key: loopback only.
 
 GET  /_control/state     clock, habits, counts, faults       GET /_control/kinds     all faults
-GET  /_control/objects/KIND  every object of a class, the oldest first       GET /_control/events  all events, with no age limit
+GET  /_control/objects/KIND  every object of a class, the oldest first       GET /_control/events  all, of whatever age
 GET  /_control/requests  what clients asked (?op=)           GET /_control/deliveries  every delivery and its answers
 POST /_control/reset     {"seed", "at", "frozen", "habits"}  a new, empty account
 POST /_control/clock     {"advance": seconds} or {"to": second}      moves on; renewals etc. happen, deliveries are sent
@@ -92,8 +92,9 @@ async def state(world: World, deliveries: Deliveries, _: Json, __: dict[str, str
     for row in deliveries.all.values():
         tally[row["status"]] = tally.get(row["status"], 0) + 1
     return {
-        "now": world.clock.now(), "frozen": world.clock.frozen, "livemode": world.livemode, "habits": asdict(world.habits),
-        "objects": {kind: len(rows) for kind, rows in sorted(world.store.rows.items())}, "faults": world.faults.to_json(),
+        "now": world.clock.now(), "frozen": world.clock.frozen, "livemode": world.livemode,
+        "habits": asdict(world.habits), "faults": world.faults.to_json(),
+        "objects": {kind: len(rows) for kind, rows in sorted(world.store.rows.items())},
         "deliveries": tally, "timers": [timer._asdict() for timer in world.clock.pending()[:100]],
     }  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Webhooks: each event to each endpoint that wants it, signed by the SDK itself, one after the other, retried by the clock.
+"""Webhooks: each event to each endpoint that wants it, signed by the SDK itself, in order, retried by the clock.
 
 push: sent at once over HTTP, to this machine only.  hold: kept until the control door sends them, or hands them to a
 test that posts them itself (`take`, then `answered`).
@@ -13,8 +13,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import aiohttp
-from stripe import WebhookSignature
 
+from stripe import WebhookSignature
 from tests.loopback.stripe.clock import HOUR
 from tests.loopback.stripe.faults import Fault
 from tests.loopback.stripe.guard import is_loopback

@@ -28,7 +28,8 @@ def create_coupon(world: World, call: Call) -> Json:
         raise invalid("Coupon already exists.", "id", "resource_already_exists")
     coupon = world.make(
         "coupon", "cpn", id=given.get("id") or world.store.new_id("c", 8).removeprefix("c_"), amount_off=off,
-        currency=given.get("currency") or None, duration=duration, duration_in_months=whole(given, "duration_in_months"),
+        currency=given.get("currency") or None, duration=duration,
+        duration_in_months=whole(given, "duration_in_months"),
         max_redemptions=whole(given, "max_redemptions"), metadata=merged({}, given.get("metadata")),
         name=given.get("name") or None, percent_off=float(share) if share else None,
         redeem_by=whole(given, "redeem_by"), times_redeemed=0, valid=True,

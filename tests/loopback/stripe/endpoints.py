@@ -20,7 +20,8 @@ def create(world: World, call: Call) -> Json:
     if not str(given["url"]).startswith(("http://", "https://")):
         raise invalid("Invalid URL: An explicit scheme (such as https) must be provided.", "url", "url_invalid")
     endpoint = world.make(
-        "webhook_endpoint", "we", api_version=given.get("api_version") or API_VERSION, status="enabled", url=given["url"],
+        "webhook_endpoint", "we", api_version=given.get("api_version") or API_VERSION, status="enabled",
+        url=given["url"],
         description=given.get("description"), enabled_events=list(given["enabled_events"]),
         metadata=merged({}, given.get("metadata")),
     )  # fmt: skip

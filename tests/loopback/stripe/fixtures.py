@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.loopback.stripe.launcher import LoopbackStripe
+from tests.loopback.stripe.shop import Shop
 
 
 @pytest.fixture(scope="session")
@@ -23,3 +24,9 @@ def stripe(stripe_server: LoopbackStripe) -> LoopbackStripe:
     """An empty account with held webhooks (`stripe.habits(webhooks="push")` sends them)."""
     stripe_server.reset(webhooks="hold")
     return stripe_server
+
+
+@pytest.fixture
+def shop(stripe: LoopbackStripe) -> Shop:
+    """That account with a catalogue."""
+    return Shop(stripe)

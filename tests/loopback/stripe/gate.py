@@ -127,8 +127,9 @@ def _kept(world: World, key: str | None, print_of: str) -> tuple[int, Json] | No
         return None
     if kept["print"] != print_of:
         raise Refusal(
-            400, f"Keys for idempotent requests can only be used with the same parameters they were first used with. Try "
-            f"using a key other than '{key}' if you meant to execute a different request.", kind="idempotency_error",
+            400, "Keys for idempotent requests can only be used with the same parameters they were first used with. "
+            f"Try using a key other than '{key}' if you meant to execute a different request.",
+            kind="idempotency_error",
         )  # fmt: skip
     if kept["answer"] is None:
         raise Refusal(

@@ -10,7 +10,8 @@ from tests.loopback.stripe.cards import CARDS
 STYLE = (
     "body{font:16px/1.5 system-ui,sans-serif;max-width:40rem;margin:2rem auto;padding:0 1rem;color:#1a1a2e}"
     "h1{font-size:1.4rem}section{border:1px solid #ccd;border-radius:8px;padding:1rem;margin:1rem 0}"
-    "label{display:block;margin:.4rem 0}input[type=text],input[type=email],select{padding:.4rem;width:100%;box-sizing:border-box}"
+    "label{display:block;margin:.4rem 0}"
+    "input[type=text],input[type=email],select{padding:.4rem;width:100%;box-sizing:border-box}"
     "button{padding:.6rem 1rem;border:0;border-radius:6px;background:#4b3fd1;color:#fff;font:inherit;cursor:pointer}"
     "button.quiet{background:#667}.problem{background:#fdecea;border:1px solid #d33;padding:.6rem;border-radius:6px}"
     ".mark{background:#fff3c4;padding:.3rem .6rem;border-radius:4px;font-size:.85rem}"
@@ -37,7 +38,8 @@ def form(action: str, *parts: str, button: str, name: str = "", quiet: bool = Fa
     """One POST form with one button; name: its data-testid."""
     look = ' class="quiet"' if quiet else ""
     return (f'<form method="post" action="{escape(action)}">{"".join(parts)}'
-            f'<p><button type="submit" data-testid="{escape(name or button)}"{look}>{escape(button)}</button></p></form>')  # fmt: skip
+            f'<p><button type="submit" data-testid="{escape(name or button)}"{look}>{escape(button)}</button></p>'
+            "</form>")  # fmt: skip
 
 
 def hidden(name: str, value: str) -> str:
@@ -48,7 +50,7 @@ def hidden(name: str, value: str) -> str:
 def field(name: str, label: str, value: str = "", kind: str = "text", *, needed: bool = False) -> str:
     """A line to type in."""
     must = " required" if needed else ""
-    return (f'<label>{escape(label)}<input type="{kind}" name="{escape(name)}" value="{escape(value)}"{must}></label>')  # fmt: skip
+    return f'<label>{escape(label)}<input type="{kind}" name="{escape(name)}" value="{escape(value)}"{must}></label>'
 
 
 def choice(name: str, label: str, options: Iterable[tuple[str, str]], chosen: str = "") -> str:

@@ -11,7 +11,10 @@ from tests.loopback.stripe.money import shown
 from tests.loopback.stripe.store import Json
 from tests.loopback.stripe.world import World
 
-PDF = b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj 2 0 obj<</Type/Pages/Kids[]/Count 0>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF\n"
+PDF = (
+    b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj 2 0 obj<</Type/Pages/Kids[]/Count 0>>endobj\n"
+    b"trailer<</Root 1 0 R>>\n%%EOF\n"
+)
 
 
 def routes() -> list[web.RouteDef]:
@@ -73,7 +76,8 @@ def _checkout(world: World, session: Json, typed: dict[str, str], problem: str) 
     return html.page(
         "Subscribe", html.problem(problem), f"<ul>{''.join(bought)}</ul>",
         f'<p>Due now: <strong data-testid="total">{total}</strong></p>',
-        html.form(f"/pay/{session['id']}", *fields, html.card_choice(typed.get("card", "")), button="Subscribe", name="pay"),
+        html.form(f"/pay/{session['id']}", *fields, html.card_choice(typed.get("card", "")), button="Subscribe",
+                  name="pay"),
         back, status=402 if problem else 200,
     )  # fmt: skip
 
@@ -91,7 +95,8 @@ async def checkout_paid(request: web.Request) -> web.Response:
             kept = [html.hidden(name, value) for name, value in typed.items()]
             return html.page(
                 "Your bank asks you to confirm",
-                html.form(f"/pay/{session['id']}", *kept, html.hidden("confirmed", "1"), button="Confirm", name="confirm"),
+                html.form(f"/pay/{session['id']}", *kept, html.hidden("confirmed", "1"), button="Confirm",
+                          name="confirm"),
                 html.link(f"/pay/{session['id']}", "Refuse", "refuse"),
             )  # fmt: skip
         return _checkout(world, session, typed, str(refusal))

@@ -9,16 +9,19 @@ from tests.loopback.stripe.errors import invalid
 from tests.loopback.stripe.store import Json, paged
 from tests.loopback.stripe.world import Call, World
 
+PROFILE = ("headline", "privacy_policy_url", "terms_of_service_url")
+
 
 def features(given: Any) -> Json:
     """All of them, as asked."""
     asked = given or {}
     cancel, update = asked.get("subscription_cancel") or {}, asked.get("subscription_update") or {}
     why = cancel.get("cancellation_reason") or {}
+    later = list((update.get("schedule_at_period_end") or {}).get("conditions") or [])
     changes: Json = {
         "billing_cycle_anchor": None, "default_allowed_updates": list(update.get("default_allowed_updates") or []),
         "enabled": flag(update, "enabled"), "proration_behavior": update.get("proration_behavior") or "none",
-        "schedule_at_period_end": {"conditions": list((update.get("schedule_at_period_end") or {}).get("conditions") or [])},
+        "schedule_at_period_end": {"conditions": later},
         "trial_update_behavior": "end_trial",
     }  # fmt: skip
     if update.get("products"):
@@ -36,6 +39,7 @@ def features(given: Any) -> Json:
             "cancellation_reason": {"enabled": flag(why, "enabled"), "options": list(why.get("options") or [])},
             "enabled": flag(cancel, "enabled"), "mode": cancel.get("mode") or "at_period_end",
             "proration_behavior": cancel.get("proration_behavior") or "none"},
+        "subscription_pause": {"duration": {"interval_options": [], "type": "indefinite"}, "enabled": False},
         "subscription_update": changes,
     }  # fmt: skip
 
@@ -46,7 +50,7 @@ def create_configuration(world: World, call: Call) -> Json:
     profile = given.get("business_profile") or {}
     return world.make(
         "billing_portal.configuration", "bpc", active=True, default_return_url=given.get("default_return_url"),
-        business_profile={name: profile.get(name) for name in ("headline", "privacy_policy_url", "terms_of_service_url")},
+        business_profile={name: profile.get(name) for name in PROFILE},
         features=features(given.get("features")), is_default=not world.store.all("billing_portal.configuration"),
         login_page={"enabled": False, "url": None}, metadata=merged({}, given.get("metadata")), name=given.get("name"),
         updated=world.clock.now(),

@@ -103,8 +103,10 @@ def _later(world: World, sub: Json, item: Json, price: Json) -> None:
     schedule = sub["schedule"] or schedules.create(world, Call((), {"from_subscription": sub["id"]}))["id"]
     running = world.store.get("subscription_schedule", schedule)["phases"][0]
     others = [{"price": each["price"]["id"]} for each in sub["items"]["data"] if each is not item]
-    now = {"start_date": str(running["start_date"]), "end_date": str(running["end_date"]),
-           "items": [{"price": each["price"]["id"], "quantity": str(each.get("quantity") or 1)} for each in sub["items"]["data"]]}  # fmt: skip
+    present = [
+        {"price": each["price"]["id"], "quantity": str(each.get("quantity") or 1)} for each in sub["items"]["data"]
+    ]
+    now = {"start_date": str(running["start_date"]), "end_date": str(running["end_date"]), "items": present}
     after = {"items": [{"price": price["id"], "quantity": str(item.get("quantity") or 1)}, *others], "iterations": "1"}
     schedules.update(world, Call((schedule,), {"phases": [now, after], "end_behavior": "release"}))
 

@@ -1,9 +1,9 @@
-"""Subscription schedules: how Stripe changes a price at a period's end. from_subscription, then phases, then release."""
+"""Subscription schedules: a price changes at a period's end. from_subscription, then phases, then release."""
 
 import copy
 from typing import Any
 
-from tests.loopback.stripe import changes, lines, subscriptions
+from tests.loopback.stripe import changes, lines, renewals, subscriptions
 from tests.loopback.stripe.clock import add_interval
 from tests.loopback.stripe.encoding import merged, whole
 from tests.loopback.stripe.errors import invalid, required
@@ -51,16 +51,17 @@ def create(world: World, call: Call) -> Json:
     span = subscriptions.period(sub)
     items = [phase_item(item["price"]["id"], item.get("quantity")) for item in sub["items"]["data"]]
     row = world.make(
-        "subscription_schedule", "sub_sched", billing_mode={"type": "flexible", "flexible": {"proration_discounts": "included"}},
-        current_phase={"start_date": span.start, "end_date": span.end}, customer=sub["customer"], end_behavior="release",
+        "subscription_schedule", "sub_sched", customer=sub["customer"], end_behavior="release", status="active",
+        billing_mode={"type": "flexible", "flexible": {"proration_discounts": "included"}},
+        current_phase={"start_date": span.start, "end_date": span.end}, subscription=sub["id"],
         default_settings={
-            "application_fee_percent": None, "automatic_tax": {"disabled_reason": None, "enabled": False, "liability": None},
-            "billing_cycle_anchor": "automatic", "billing_thresholds": None, "collection_method": "charge_automatically",
-            "default_payment_method": None, "default_source": None, "description": None, "on_behalf_of": None,
+            "application_fee_percent": None, "billing_cycle_anchor": "automatic", "billing_thresholds": None,
+            "automatic_tax": {"disabled_reason": None, "enabled": False, "liability": None},
+            "collection_method": "charge_automatically",
+            "default_payment_method": None, "description": None, "on_behalf_of": None,
             "invoice_settings": {"account_tax_ids": None, "days_until_due": None, "issuer": {"type": "self"}},
             "transfer_data": None},
-        pause_schedules=[], phases=[phase(span.start, span.end, items, sub["currency"])], status="active",
-        subscription=sub["id"],
+        pause_schedules=[], phases=[phase(span.start, span.end, items, sub["currency"])],
     )  # fmt: skip
     _attach(world, sub, row["id"])
     world.emit("subscription_schedule.created", row)
@@ -228,6 +229,6 @@ def on_phase(world: World, about: str, when: int) -> None:
     world.changed("customer.subscription.updated", sub, before)
 
 
-subscriptions.on_boundary.append(turn)
+renewals.on_boundary.append(turn)
 subscriptions.on_end.append(let_go)
 TURNS = {"phase": on_phase}

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from aiohttp import web
 
-from tests.loopback.stripe import changes, checkout, control, gate, pages, portal_page, schedules, subscriptions
+from tests.loopback.stripe import changes, checkout, control, gate, pages, portal_page, renewals, schedules
 from tests.loopback.stripe.control import DELIVERIES
 from tests.loopback.stripe.deliveries import Deliveries
 from tests.loopback.stripe.gate import WORLD
@@ -14,7 +14,7 @@ from tests.loopback.stripe.world import World
 
 TICK_SECONDS = 0.5
 LARGEST_BODY = 4 * 1024 * 1024
-TURNS = (subscriptions.TURNS, changes.TURNS, checkout.TURNS, schedules.TURNS)
+TURNS = (renewals.TURNS, changes.TURNS, checkout.TURNS, schedules.TURNS)
 
 
 def application(world: World, deliveries: Deliveries) -> web.Application:

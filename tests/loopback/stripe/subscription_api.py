@@ -1,4 +1,4 @@
-"""Handlers of subscriptions, their items, invoices, and the preview."""
+"""Handlers of subscriptions and their items."""
 
 import copy
 from typing import Any
@@ -95,7 +95,8 @@ def every(world: World, call: Call) -> Json:
     return paged(world.store.all("subscription"), given, "/v1/subscriptions", fits)
 
 
-def _living(world: World, given: str) -> Json:
+def living(world: World, given: str) -> Json:
+    """Not ended; raises Refusal 404."""
     sub = world.store.get("subscription", given)
     if sub["status"] in ENDED:
         raise missing("subscription", given)
@@ -135,7 +136,7 @@ def update(world: World, call: Call) -> Json:
 
 def cancel(world: World, call: Call) -> Json:
     """At once. invoice_now bills the use so far; prorate credits the rest of the period to the customer's balance."""
-    sub, given = _living(world, call.ids[0]), call.params
+    sub, given = living(world, call.ids[0]), call.params
     for name in ("comment", "feedback"):
         if (given.get("cancellation_details") or {}).get(name):
             sub["cancellation_details"][name] = given["cancellation_details"][name]
@@ -151,14 +152,14 @@ def cancel(world: World, call: Call) -> Json:
 
 def resume(world: World, call: Call) -> Json:
     """A paused one: a new period begins and is billed."""
-    sub = _living(world, call.ids[0])
+    sub = living(world, call.ids[0])
     if sub["status"] != "paused":
         raise invalid("Only paused subscriptions can be resumed.")
     before, now = copy.deepcopy(sub), world.clock.now()
     sub.update(status="active", billing_cycle_anchor=now)
     subscriptions.set_period(world, sub, now, subscriptions.next_end(sub, now))
-    invoice = invoicing.draft(world, sub, lines.full(world, sub, subscriptions.period(sub)), reason="subscription_update",
-                              period=subscriptions.period(sub))  # fmt: skip
+    rows, span = lines.full(world, sub, subscriptions.period(sub)), subscriptions.period(sub)
+    invoice = invoicing.draft(world, sub, rows, reason="subscription_update", period=span)
     invoicing.finalize(world, invoice)
     if invoice["status"] == "open":
         invoicing.collect(world, invoice)
@@ -197,7 +198,7 @@ def _update_items(world: World, sub: Json, call: Call, entry: Json) -> None:
 
 def create_item(world: World, call: Call) -> Json:
     """One more, as the metered overage when it is opted in to."""
-    sub = _living(world, str(call.params.get("subscription")))
+    sub = living(world, str(call.params.get("subscription")))
     known = {item["id"] for item in sub["items"]["data"]}
     _update_items(world, sub, call, {name: call.params[name] for name in ("price", "quantity", "metadata")
                                      if name in call.params})  # fmt: skip
@@ -207,8 +208,8 @@ def create_item(world: World, call: Call) -> Json:
 def update_item(world: World, call: Call) -> Json:
     """Price or quantity."""
     sub, _ = _item(world, call.ids[0])
-    _update_items(world, sub, call, {"id": call.ids[0], **{name: call.params[name] for name in
-                                                           ("price", "quantity", "metadata") if name in call.params}})  # fmt: skip
+    given = {name: call.params[name] for name in ("price", "quantity", "metadata") if name in call.params}
+    _update_items(world, sub, call, {"id": call.ids[0], **given})
     return _item(world, call.ids[0])[1]
 
 
@@ -217,103 +218,3 @@ def delete_item(world: World, call: Call) -> Json:
     sub, _ = _item(world, call.ids[0])
     _update_items(world, sub, call, {"id": call.ids[0], "deleted": "true"})
     return {"id": call.ids[0], "object": "subscription_item", "deleted": True}
-
-
-# --- Invoices -----------------------------------------------------------------------------------------------------
-
-
-def get_invoice(world: World, call: Call) -> Json:
-    """One."""
-    return world.store.get("invoice", call.ids[0])
-
-
-def list_invoices(world: World, call: Call) -> Json:
-    """By customer, subscription, status."""
-    given = call.params
-    return paged(
-        world.store.all("invoice"), given, "/v1/invoices",
-        lambda row: all(row[name] == given[name] for name in ("customer", "status") if given.get(name))
-        and (not given.get("subscription")
-             or row["parent"]["subscription_details"]["subscription"] == given["subscription"]),
-    )  # fmt: skip
-
-
-def list_lines(world: World, call: Call) -> Json:
-    """Of an invoice, in its own order."""
-    rows = world.store.get("invoice", call.ids[0])["lines"]["data"]
-    return paged(rows[::-1], call.params, call.path)
-
-
-def update_invoice(world: World, call: Call) -> Json:
-    """auto_advance, metadata, description."""
-    invoice, given = world.store.get("invoice", call.ids[0]), call.params
-    before = copy.deepcopy(invoice)
-    invoice["metadata"] = merged(invoice["metadata"], given.get("metadata"))
-    invoice["description"] = given.get("description", invoice["description"])
-    invoice["auto_advance"] = flag(given, "auto_advance", invoice["auto_advance"])
-    if invoice["auto_advance"] and invoice["status"] == "draft" and not before["auto_advance"]:
-        world.clock.at(world.clock.now() + world.habits.finalize_seconds, "finalize", invoice["id"])
-    world.changed("invoice.updated", invoice, before)
-    return invoice
-
-
-def pay_invoice(world: World, call: Call) -> Json:
-    """Now, with the customer's card or the one that is named; raises Refusal 402 when it is declined."""
-    invoice, given = world.store.get("invoice", call.ids[0]), call.params
-    if flag(given, "paid_out_of_band"):
-        raise invalid("The double takes no money out of band.", "paid_out_of_band")
-    if invoice["status"] == "draft":
-        invoicing.finalize(world, invoice)
-    method = world.store.get("payment_method", given["payment_method"]) if given.get("payment_method") else None
-    if invoice["status"] != "paid" or not invoice["amount_due"]:
-        code = (
-            ""
-            if invoice["status"] == "paid"
-            else invoicing.collect(world, invoice, method, present=not flag(given, "off_session"))
-        )
-        if code:
-            raise changes.cards.declined(code)
-        return invoice
-    raise invalid("Invoice is already paid", code="invoice_already_paid")
-
-
-def finalize_invoice(world: World, call: Call) -> Json:
-    """A draft."""
-    invoice = world.store.get("invoice", call.ids[0])
-    invoicing.finalize(world, invoice)
-    return invoice
-
-
-def void_invoice(world: World, call: Call) -> Json:
-    """An open one."""
-    invoice = world.store.get("invoice", call.ids[0])
-    if invoice["status"] == "draft":
-        raise invalid("You can only void open or uncollectible invoices.")
-    invoicing.void(world, invoice)
-    return invoice
-
-
-def give_up_invoice(world: World, call: Call) -> Json:
-    """mark_uncollectible."""
-    invoice = world.store.get("invoice", call.ids[0])
-    invoicing.uncollectible(world, invoice)
-    return invoice
-
-
-def create_preview(world: World, call: Call) -> Json:
-    """Of a running subscription: subscription, subscription_details[items, proration_behavior, proration_date]."""
-    given, details = call.params, call.params.get("subscription_details") or {}
-    if given.get("subscription"):
-        sub = _living(world, given["subscription"])
-    elif given.get("customer"):
-        live = [
-            row for row in world.store.all("subscription", customer=given["customer"]) if row["status"] not in ENDED
-        ]
-        if not live:
-            raise invalid("No upcoming invoices for customer.", code="invoice_upcoming_none")
-        sub = live[-1]
-    else:
-        raise invalid("The double previews running subscriptions only.", "subscription")
-    if not details.get("items") and (sub["cancel_at_period_end"] or flag(details, "cancel_at_period_end")):
-        raise invalid(f"No upcoming invoices for subscription: {sub['id']}", code="invoice_upcoming_none")
-    return changes.preview(world, sub, details)
