@@ -7,7 +7,7 @@ from gpujobs.models import Alert, AlertWatch
 CENT = 10_000_000  # nano-dollars
 CARD = "gpu:runpod/NVIDIA RTX A4000"
 POD = "machine:training/runpod/NVIDIA RTX A5000"
-#        rule, series, hours ago, hours that it went on (None: it goes on), window, actual, expected, an hour more: cents
+# rule, series, hours ago, hours that it went on (None: it goes on), window, actual, expected, an hour more (cents)
 ALERTS = (
     ("forgotten", POD, 7, None, 6, 162, 0, 27),
     ("day", "kind:idle", 30, None, 24, 574, 192, 16),
