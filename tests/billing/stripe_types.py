@@ -1,4 +1,4 @@
-"""Whether an object is one that the SDK's own types describe: keys, types, what may be null. For tests of the double."""
+"""Whether an object is one that the SDK's own types describe: keys, types, what may be null."""
 
 import importlib
 import typing

@@ -59,7 +59,11 @@ def test_a_card_that_asks_its_holder_needs_one_more_click(stripe: LoopbackStripe
 
 def test_it_makes_a_customer_when_none_was_named(stripe: LoopbackStripe, shop: Shop) -> None:
     session = shop.v1.checkout.sessions.create(
-        {"mode": "subscription", "line_items": [{"price": shop.pro, "quantity": 1}], "success_url": "http://127.0.0.1:9/"}
+        {
+            "mode": "subscription",
+            "line_items": [{"price": shop.pro, "quantity": 1}],
+            "success_url": "http://127.0.0.1:9/",
+        }
     )
     submit(stripe, session.url, card=cards.GOOD, email="new@example.com", name="New")
     done = shop.v1.checkout.sessions.retrieve(session.id)
@@ -69,7 +73,9 @@ def test_it_makes_a_customer_when_none_was_named(stripe: LoopbackStripe, shop: S
 
 def test_it_takes_promotion_codes_and_tax_ids(stripe: LoopbackStripe, shop: Shop) -> None:
     coupon = shop.v1.coupons.create({"percent_off": 50, "duration": "once"})
-    shop.v1.promotion_codes.create({"promotion": {"type": "coupon", "coupon": coupon.id}, "code": "HALF", "max_redemptions": 1})
+    shop.v1.promotion_codes.create(
+        {"promotion": {"type": "coupon", "coupon": coupon.id}, "code": "HALF", "max_redemptions": 1}
+    )
     customer = shop.customer()
     session = shop.session(customer, shop.pro, allow_promotion_codes=True, tax_id_collection={"enabled": True},
                            customer_update={"name": "auto"})  # fmt: skip
@@ -118,7 +124,9 @@ def test_it_refuses_what_stripe_refuses(shop: Shop, more: dict[str, Any], says: 
 
 
 def portal_of(shop: Shop, customer: str, **more: Any) -> Any:
-    return shop.v1.billing_portal.sessions.create({"customer": customer, "return_url": "http://127.0.0.1:9/back", **more})
+    return shop.v1.billing_portal.sessions.create(
+        {"customer": customer, "return_url": "http://127.0.0.1:9/back", **more}
+    )
 
 
 def test_the_portal_cancels_at_period_end_and_keeps_after_all(stripe: LoopbackStripe, shop: Shop) -> None:

@@ -91,20 +91,20 @@ async def _answer(
     version = request.headers.get("Stripe-Version", "")
     try:
         _check_key(world, request)
-        kept = _kept(world, key, print_of)
-        if kept is not None:
-            status, text = kept
+        before = _kept(world, key, print_of)
+        if before is not None:
+            status, text = before
             return answer_of(status, text, request_id, version=version, **{"Idempotent-Replayed": "true"})
     except Refusal as refusal:
         return answer_of(refusal.status, refusal.body(), request_id, version=version)
     status, made = _carry_out(world, route, request, body, request_id, key)
     if key and status not in NOT_KEPT:
-        world.answers[key] = {"print": print_of, "answer": None, "until": world.clock.now() + KEY_SECONDS}
+        kept = world.answers[key] = {"print": print_of, "answer": None, "until": world.clock.now() + KEY_SECONDS}
         if fault is not None and fault.kind == "slow":  # in use meanwhile
             await asyncio.sleep(float(fault.values.get("delay", 1)))
         if fault is not None and fault.kind == "server_error":  # Stripe keeps a 500 as an answer
             status, made = 500, _broken().body()
-        world.answers[key]["answer"] = (status, made)
+        kept["answer"] = (status, made)
     elif fault is not None and fault.kind == "slow":
         await asyncio.sleep(float(fault.values.get("delay", 1)))
     if fault is not None and fault.kind != "slow":

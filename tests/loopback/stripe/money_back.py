@@ -94,7 +94,8 @@ def open_dispute(world: World, charge: Json, amount: int | None = None, reason: 
     due = world.clock.now() + EVIDENCE_SECONDS
     dispute = world.make(
         "dispute", "du", amount=taken, balance_transactions=[], charge=charge["id"], currency=charge["currency"],
-        enhanced_eligibility_types=[], evidence={"enhanced_evidence": {}}, is_charge_refundable=False, network_reason_code="10.4",
+        enhanced_eligibility_types=[], evidence={"enhanced_evidence": {}}, is_charge_refundable=False,
+        network_reason_code="10.4",
         evidence_details={"due_by": due, "enhanced_eligibility": {}, "has_evidence": False, "past_due": False,
                           "submission_count": 0, "submission_method": "not_submitted"},
         payment_intent=charge["payment_intent"], reason=reason, status="needs_response",

@@ -6,7 +6,6 @@ Amounts in minor units. Everything goes through the SDK, as the product's own ca
 from typing import Any
 
 from stripe import StripeClient
-
 from tests.loopback.stripe.client import Director
 
 HOOK = "http://127.0.0.1:9/webhooks/stripe/"  # nobody listens there: tests hold or take what would be sent
@@ -77,7 +76,9 @@ class Shop:
 
     def session(self, customer: str, *prices: str, **more: Any) -> Any:
         """An open checkout."""
-        rows = [{"price": price} if price == more.get("metered") else {"price": price, "quantity": 1} for price in prices]
+        rows = [
+            {"price": price} if price == more.get("metered") else {"price": price, "quantity": 1} for price in prices
+        ]
         more.pop("metered", None)
         return self.v1.checkout.sessions.create(
             {"mode": "subscription", "customer": customer, "line_items": rows, "success_url": AWAY, **more}  # type: ignore[typeddict-item]
