@@ -15,11 +15,12 @@ from billing import customers, payment_errors, plans, stripe_client, subscriptio
 from billing.entitlements import LIVE
 from billing.models import Account, Checkout, StripeCustomer, Subscription
 from billing.stripe_client import StripeError
-from billing.stripe_shapes import ACCOUNT, Session
+from billing.stripe_shapes import ACCOUNT, Price, Session
 from inkcloak.errors import DomainError
 
 RETURN_PATH = "/plan/return/"
 CANCEL_PATH = "/pricing/"
+CHOICE = "price"  # metadata: the lookup key of what is bought
 LOCALES = {"en": "en", "es": "es"}
 OPEN, COMPLETE, EXPIRED = Checkout.Status.OPEN, Checkout.Status.COMPLETE, Checkout.Status.EXPIRED
 
@@ -88,29 +89,36 @@ def _open(account: Account, customer: StripeCustomer, lookup_key: str, language:
     price = stripe_client.price(lookup_key)
     if price is None:
         return payment_errors.not_for_sale()
-    params = _params(account, customer, price.id, language)
+    params = _params(account, customer, price, language)
     number = Checkout.objects.filter(account=account, livemode=customer.livemode).count()
     key = customers.request_key(f"checkout-{account.pk}-{number}", params)
-    session = stripe_client.create_checkout(params, key)
+    session = customers.create_once(
+        lambda key: stripe_client.create_checkout(params, key), key, lambda: _made_before(customer, lookup_key)
+    )
     return Checkout.objects.create(
         account=account, stripe_id=session.id, livemode=session.livemode, url=session.url, lookup_key=lookup_key
     )
 
 
-def _params(account: Account, customer: StripeCustomer, price_id: str, language: str) -> dict[str, Any]:
+def _made_before(customer: StripeCustomer, lookup_key: str) -> Session | None:
+    found = stripe_client.open_checkouts(customer.stripe_id)
+    return next((each for each in found if each.metadata.get(CHOICE) == lookup_key), None)
+
+
+def _params(account: Account, customer: StripeCustomer, price: Price, language: str) -> dict[str, Any]:
     whose = {ACCOUNT: str(account.pk)}
     params: dict[str, Any] = {
         "mode": "subscription",
         "customer": customer.stripe_id,
         "client_reference_id": str(account.pk),
-        "line_items": [{"price": price_id, "quantity": 1}],
+        "line_items": [{"price": price.id, "quantity": 1}],
         "success_url": f"{settings.PUBLIC_URL}{RETURN_PATH}?session_id={{CHECKOUT_SESSION_ID}}",
         "cancel_url": f"{settings.PUBLIC_URL}{CANCEL_PATH}",
         "allow_promotion_codes": True,
         "tax_id_collection": {"enabled": True},
         "customer_update": {"name": "auto", "address": "auto"},
         "locale": LOCALES.get(language, "auto"),
-        "metadata": whose,
+        "metadata": {**whose, CHOICE: price.lookup_key},
         "subscription_data": {"metadata": whose},
     }
     if settings.STRIPE_AUTOMATIC_TAX:

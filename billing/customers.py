@@ -3,14 +3,18 @@
 import hashlib
 import json
 import uuid
+from collections.abc import Callable
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from django.db import transaction
 
 from billing import stripe_client
 from billing.models import Account, Membership, StripeCustomer
-from billing.stripe_shapes import ACCOUNT
+from billing.stripe_client import StripeError
+from billing.stripe_shapes import ACCOUNT, Customer
+
+T = TypeVar("T")
 
 
 def lock(account_id: uuid.UUID) -> Account:
@@ -40,10 +44,33 @@ def ensure(account: Account) -> StripeCustomer:
     livemode = stripe_client.livemode()
     generation = StripeCustomer.objects.filter(account=account, livemode=livemode).count()
     params = {"email": email_of(account), "metadata": {ACCOUNT: str(account.pk)}}
-    made = stripe_client.create_customer(params, request_key(f"customer-{account.pk}-{generation}", params))
+    made = create_once(
+        lambda key: stripe_client.create_customer(params, key),
+        request_key(f"customer-{account.pk}-{generation}", params),
+        lambda: _made_before(account, str(params["email"])),
+    )
     return StripeCustomer.objects.create(
         account=account, stripe_id=made.id, livemode=made.livemode, generation=generation
     )
+
+
+def _made_before(account: Account, email: str) -> Customer | None:
+    known = set(StripeCustomer.objects.filter(account=account).values_list("stripe_id", flat=True))
+    found = stripe_client.customers(email) if email else []
+    return next(
+        (each for each in found if each.metadata.get(ACCOUNT) == str(account.pk) and each.id not in known), None
+    )
+
+
+def create_once(create: Callable[[str], T], key: str, find: Callable[[], T | None]) -> T:
+    """Creates under that idempotency key. Stripe plays back a failure of its own under the same key for a day, though
+    it may have created all the same: then what it made is looked for, and only where there is nothing made anew."""
+    try:
+        return create(key)
+    except StripeError as error:
+        if error.code != stripe_client.BROKEN:
+            raise
+        return find() or create("")
 
 
 def email_of(account: Account) -> str:
@@ -66,7 +93,7 @@ def refresh(customer_id: str, *, now: datetime) -> bool:
     """Asks whether Stripe still has them. False where they are deleted: the next checkout makes another one."""
     try:
         deleted = stripe_client.customer(customer_id).deleted
-    except stripe_client.StripeError as error:
+    except StripeError as error:
         if error.code != stripe_client.NOT_FOUND:
             raise
         deleted = True

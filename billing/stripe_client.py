@@ -97,7 +97,7 @@ def _translated(error: stripe.StripeError) -> StripeError:
 
 def _get(ask: Callable[[stripe.StripeClient], Any]) -> Json:
     """One object, as JSON. Raises StripeError, also for an answer that is none."""
-    found: Json = _call(ask).to_dict()
+    found: Json = _call(ask).to_dict(for_json=True)
     return found
 
 
@@ -113,7 +113,7 @@ def _pages(ask: Callable[[stripe.StripeClient, Any], Any], params: Mapping[str, 
     asked = {**params, "limit": PAGE}
     while True:
         page = _call(partial(_ask, ask, asked))
-        found = [each.to_dict() for each in page.data]
+        found = [each.to_dict(for_json=True) for each in page.data]
         yield from found
         if not page.has_more or not found:
             return
@@ -135,6 +135,12 @@ def create_customer(params: Any, key: str) -> shapes.Customer:
     return _read(shapes.customer, _get(lambda client: client.v1.customers.create(params, _options(key))))
 
 
+def customers(email: str) -> list[shapes.Customer]:
+    """All with that address."""
+    found = _pages(lambda client, asked: client.v1.customers.list(asked), {"email": email})
+    return [_read(shapes.customer, each) for each in found]
+
+
 def customer(customer_id: str) -> shapes.Customer:
     """Deleted ones too: they say so."""
     return _read(shapes.customer, _get(lambda client: client.v1.customers.retrieve(customer_id)))
@@ -148,6 +154,12 @@ def price(lookup_key: str) -> shapes.Price | None:
 
 def create_checkout(params: Any, key: str) -> shapes.Session:
     return _read(shapes.session, _get(lambda client: client.v1.checkout.sessions.create(params, _options(key))))
+
+
+def open_checkouts(customer_id: str) -> list[shapes.Session]:
+    params = {"customer": customer_id, "status": "open"}
+    found = _pages(lambda client, asked: client.v1.checkout.sessions.list(asked), params)
+    return [_read(shapes.session, each) for each in found]
 
 
 def checkout(session_id: str) -> shapes.Session:

@@ -22,6 +22,7 @@ class Customer:
     id: str
     livemode: bool
     deleted: bool
+    metadata: Json = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,7 @@ class Session:
     customer: str
     subscription: str
     livemode: bool
+    metadata: Json = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +193,9 @@ def id_of(value: Any) -> str:
 
 
 def customer(found: Json) -> Customer:
-    return Customer(str(found["id"]), bool(found.get("livemode")), bool(found.get("deleted")))
+    return Customer(
+        str(found["id"]), bool(found.get("livemode")), bool(found.get("deleted")), found.get("metadata") or {}
+    )
 
 
 def price(found: Json) -> Price:
@@ -216,6 +220,7 @@ def session(found: Json) -> Session:
         customer=id_of(found.get("customer")),
         subscription=id_of(found.get("subscription")),
         livemode=bool(found["livemode"]),
+        metadata=found.get("metadata") or {},
     )
 
 
