@@ -26,10 +26,10 @@ WEEKEND = 5
 
 
 def fill(now: datetime, days: int = DAYS) -> None:
-    """Needs a model in service; makes the one that takes its place in the midst of it."""
+    """Needs a model in service, which stays there; makes the one whose place it took in the midst of these days."""
     dice = random.Random(SEED)
-    old = registry.resolve()
-    new = ModelVersion.objects.create(version=f"{old.version[:30]}-next", name=old.name, manifest=old.manifest)
+    new = registry.resolve()
+    old = ModelVersion.objects.create(version=f"{new.version[:30]}-before", name=new.name, manifest=new.manifest)
     people = [Account.objects.create(name=f"Account {n}").pk for n in range(24)]
     today = now.astimezone(UTC).date()
     for back in range(days, -1, -1):
@@ -37,9 +37,10 @@ def fill(now: datetime, days: int = DAYS) -> None:
         version = new if back < CHANGE_DAYS else old
         _fill_day(dice, day, now, people, version)
     _bills(now, days)
-    registry.promote(new, reason="Catches more in Spanish")
-    moved = now - timedelta(days=CHANGE_DAYS)
-    AliasMove.objects.filter(current=new).update(moved_at=moved)
+    move = AliasMove.objects.create(
+        alias=registry.CHAMPION, previous=old, current=new, reason="Catches more in Spanish"
+    )
+    AliasMove.objects.filter(pk=move.pk).update(moved_at=now - timedelta(days=CHANGE_DAYS))
     _other_changes(now)
 
 

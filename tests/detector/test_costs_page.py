@@ -62,7 +62,7 @@ def test_it_says_what_was_spent_by_whom_and_what_comes(staff: Client, champion: 
     for word in (
         "NVIDIA RTX A4000",
         "Account ",
-        "test-version-1-next",
+        "test-version-1-before",
         "8 of 10 such months",
         "n = 28 days",
         "idle time",
