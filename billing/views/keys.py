@@ -5,6 +5,7 @@ from typing import Any, cast
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -12,9 +13,9 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from billing import keys
-from billing.accounts import account_of
+from billing.accounts import account_of, membership_of
 from billing.forms import NameForm, NewKeyForm, RotateForm
-from billing.models import ApiKey, Scope, User
+from billing.models import ApiKey, Membership, Scope, User
 from inkcloak.errors import Invalid
 
 SHOWN_KEYS = 200  # ended ones are kept in the list: who looks for a leak wants to see them
@@ -93,16 +94,23 @@ def _person(request: HttpRequest) -> User:
     return cast(User, request.user)
 
 
+def _keys(request: HttpRequest) -> "QuerySet[ApiKey]":
+    """Of the account for its owners; of a team's other members, those that they made themselves."""
+    mine = membership_of(_person(request))
+    rows = ApiKey.objects.filter(account=mine.account)
+    return rows if mine.role == Membership.Role.OWNER else rows.filter(created_by=mine.user_id)
+
+
 def _mine(request: HttpRequest, key_id: uuid.UUID) -> ApiKey:
     """A stranger's key is not found, like one that never was."""
-    return get_object_or_404(ApiKey, pk=key_id, account=account_of(_person(request)))
+    return get_object_or_404(_keys(request), pk=key_id)
 
 
 def _page(
     request: HttpRequest, form: NewKeyForm, *, issued: keys.Issued | None = None, status: int = 200
 ) -> HttpResponse:
     now = timezone.now()
-    rows = ApiKey.objects.filter(account=account_of(_person(request))).prefetch_related("replaced_by")
+    rows = _keys(request).select_related("created_by").prefetch_related("replaced_by")
     context: dict[str, Any] = {
         "form": form,
         "issued": issued,

@@ -9,9 +9,9 @@ from django.core import mail
 from django.test import Client
 from django.utils import timezone
 
-from billing import seats
+from billing import keys, seats
 from billing.accounts import account_of, membership_of
-from billing.models import Account, Invitation, Membership, User
+from billing.models import Account, Invitation, Membership, Scope, User
 
 PAGE = "/team/"
 Browser = Callable[[User], Client]
@@ -160,6 +160,21 @@ def test_a_stranger_finds_nobody(invitation: Invitation, member: Membership, cha
     invitation.refresh_from_db()
     assert invitation.revoked_at is None
     assert "bob@example.com" not in text(browser.get(PAGE))
+
+
+def test_members_see_their_own_keys_and_the_owner_all(
+    team: Account, alice: User, bob: User, member: Membership, client_of: Browser
+) -> None:
+    made = {
+        user: keys.issue(account=team, name="x", scopes=Scope.values, now=timezone.now(), created_by=user).key
+        for user in (alice, bob)
+    }
+    theirs = text(client_of(bob).get("/keys/"))
+    assert (made[bob].hint in theirs, made[alice].hint in theirs) == (True, False)
+    assert client_of(bob).post(f"/keys/{made[alice].pk}/revoke").status_code == 404
+    hers = text(client_of(alice).get("/keys/"))
+    assert made[bob].hint in hers
+    assert "(bob@example.com)" in hers
 
 
 def test_one_changes_between_ones_accounts(bob: User, member: Membership, client_of: Browser) -> None:

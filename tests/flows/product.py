@@ -48,10 +48,11 @@ def eventually(look: Callable[[], T], seconds: float = PATIENCE_SECONDS) -> T:
 class Product:
     """One stack: its address, its processes, its rows."""
 
-    def __init__(self, var: Path, port: int, *how: str) -> None:
-        """how: more words for product_stack.py."""
+    def __init__(self, var: Path, port: int, *how: str, **given: str) -> None:
+        """how: more words for product_stack.py.  given: settings of the environment, over those that flows have."""
         self.var = var
         self.how = how
+        self.given = given
         self.port = port
         self.url = f"http://127.0.0.1:{port}"
         self.output_file = var.parent / "output"
@@ -76,7 +77,7 @@ class Product:
         with self.output_file.open("wb") as output:
             command = [sys.executable, str(STACK), str(self.var), *self.how]
             self.process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, env=kept | ours
+                command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, env=kept | ours | self.given
             )
         eventually(lambda: "InkCloak is ready" in self.output() or self.process.poll() is not None, START_SECONDS)
         assert self.process.poll() is None, self.output()
@@ -162,7 +163,7 @@ class Product:
     def environment(self) -> dict[str, str]:
         """For manage.py, to meet this stack."""
         kept = {key: value for key, value in os.environ.items() if key not in GIVEN_SERVERS}
-        return kept | envfile.read(self.var / "dev.env") | {"INKCLOAK_IGNORE_DEV_ENV": "1"}
+        return kept | envfile.read(self.var / "dev.env") | self.given | {"INKCLOAK_IGNORE_DEV_ENV": "1"}
 
     def rows(self, query: str, *values: object) -> list[tuple]:
         """The answer of one query; waits for a database that restarts."""
