@@ -14,6 +14,7 @@
     routes     which handler answers what    gate      key, idempotency, faults around each     expanding  `expand`
     deliveries signed webhooks, sent, held or lost    html, pages, portal_page    what a customer's browser sees
     control    the director's door  client     the same door for tests     launcher, fixtures   as a child process
+    keeping    a state file for the demo       shop   what most tests need of an account
     serve      the server           examples.json      Stripe's own example objects (MIT, see its `source`)
 
 `python -m tests.loopback.stripe` runs it by itself. docs/stripe-double.md says what differs from the real one.

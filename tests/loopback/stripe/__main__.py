@@ -6,9 +6,11 @@ Prints one line of JSON when it listens. Ctrl-C, SIGTERM, or the end of stdin wi
 import argparse
 import asyncio
 import json
+import os
 import secrets
 import signal
 import sys
+from pathlib import Path
 
 from tests.loopback.stripe import endpoints
 from tests.loopback.stripe.serve import serve
@@ -27,6 +29,7 @@ def parse(words: list[str]) -> argparse.Namespace:
         "--webhook", action="append", default=[], metavar="URL", help="an endpoint that gets all events"
     )
     parser.add_argument("--webhook-secret", default="", help="its secret, instead of one that is printed")
+    parser.add_argument("--state", type=Path, help="a file the account is read from and kept in")
     parser.add_argument("--until-stdin-ends", action="store_true", help="also end when whoever started this is gone")
     return parser.parse_args(words)
 
@@ -34,7 +37,8 @@ def parse(words: list[str]) -> argparse.Namespace:
 def _webhooks(world: World, arguments: argparse.Namespace) -> list[str]:
     found = []
     for url in arguments.webhook:
-        made = endpoints.create(world, Call((), {"url": url, "enabled_events": ["*"]}))
+        known = world.store.all("webhook_endpoint", url=url, status="enabled")
+        made = known[0] if known else endpoints.create(world, Call((), {"url": url, "enabled_events": ["*"]}))
         hidden = world.secret(made["id"])
         hidden["secret"] = arguments.webhook_secret or hidden["secret"]
         found.append(hidden["secret"])
@@ -47,7 +51,7 @@ async def main(arguments: argparse.Namespace) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
     if arguments.until_stdin_ends:
-        loop.add_reader(sys.stdin.fileno(), lambda: stop.set() if not sys.stdin.buffer.raw.read(1) else None)
+        loop.add_reader(sys.stdin.fileno(), lambda: os.read(sys.stdin.fileno(), 1) or stop.set())
     world = World(
         arguments.seed or secrets.token_hex(8), arguments.at, frozen=arguments.frozen, livemode=arguments.livemode
     )
@@ -57,7 +61,7 @@ async def main(arguments: argparse.Namespace) -> None:
         sys.stdout.write(json.dumps(shown) + "\n")
         sys.stdout.flush()
 
-    await serve(world, arguments.port, ready, stop)
+    await serve(world, arguments.port, ready, stop, arguments.state)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ import copy
 from typing import Any
 
 from tests.loopback.stripe import cards, customers, discounts, lines, subscriptions
+from tests.loopback.stripe.catalogue import unit_in
 from tests.loopback.stripe.clock import DAY
 from tests.loopback.stripe.encoding import flag, merged, whole
 from tests.loopback.stripe.errors import Refusal, invalid, required
@@ -87,7 +88,7 @@ def _sum_up(world: World, session: Json) -> None:
     subtotal = 0
     for entry in hidden["wanted"]:
         price = world.store.get("price", entry["price"])
-        lines.unit_in(world, price, currency)
+        unit_in(world, price, currency)
         if not lines.metered(price) and not free:
             subtotal += lines.cost(world, price, entry["quantity"] or 1, currency)
     off = 0

@@ -8,7 +8,7 @@ import heapq
 import time
 from calendar import monthrange
 from datetime import UTC, datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 HOUR = 3600
 DAY = 86_400
@@ -49,6 +49,17 @@ class Clock:
     def next_due(self, until: int) -> Timer | None:
         """The first timer not after `until`, taken off."""
         return heapq.heappop(self._timers) if self._timers and self._timers[0].when <= until else None
+
+    def to_json(self) -> dict[str, object]:
+        """For the state file."""
+        return {"now": self.now(), "made": self._made, "timers": [list(timer) for timer in self.pending()]}
+
+    def restore(self, data: dict[str, Any]) -> None:
+        """From the state file: the clock was never behind, and does not go back."""
+        self.move_to(int(data["now"]))
+        self._made = int(data["made"])
+        self._timers = [Timer(int(when), int(number), kind, about) for when, number, kind, about in data["timers"]]
+        heapq.heapify(self._timers)
 
     def pending(self) -> list[Timer]:
         """All timers, the next first."""

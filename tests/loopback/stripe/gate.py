@@ -22,7 +22,7 @@ from tests.loopback.stripe.expanding import expand
 from tests.loopback.stripe.faults import OF_A_REQUEST, Fault
 from tests.loopback.stripe.routes import TABLE, Route
 from tests.loopback.stripe.store import Json
-from tests.loopback.stripe.world import Call, World
+from tests.loopback.stripe.world import API_VERSION, Call, World
 
 WORLD = web.AppKey("world", World)
 KEY_SECONDS = DAY
@@ -91,6 +91,8 @@ async def _answer(
     version = request.headers.get("Stripe-Version", "")
     try:
         _check_key(world, request)
+        if version not in ("", API_VERSION):
+            raise invalid(f"Invalid Stripe API version: {version}")
         before = _kept(world, key, print_of)
         if before is not None:
             status, text = before

@@ -4,6 +4,7 @@ import copy
 from typing import Any
 
 from tests.loopback.stripe import changes, lines, renewals, subscriptions
+from tests.loopback.stripe.catalogue import unit_in
 from tests.loopback.stripe.clock import add_interval
 from tests.loopback.stripe.encoding import merged, whole
 from tests.loopback.stripe.errors import invalid, required
@@ -116,7 +117,7 @@ def _phases(world: World, sub: Json, given: list[Json], first_start: int) -> lis
         items = []
         for each in entry.get("items") or []:
             price = world.store.get("price", each.get("price"), f"phases[{at}][items][0][price]")
-            lines.unit_in(world, price, sub["currency"])
+            unit_in(world, price, sub["currency"])
             items.append(phase_item(price["id"], None if lines.metered(price) else whole(each, "quantity", 1)))
         if not items:
             raise required(f"phases[{at}][items]")

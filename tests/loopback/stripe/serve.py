@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from pathlib import Path
 
 from aiohttp import web
 
@@ -10,6 +11,7 @@ from tests.loopback.stripe.control import DELIVERIES
 from tests.loopback.stripe.deliveries import Deliveries
 from tests.loopback.stripe.gate import WORLD
 from tests.loopback.stripe.guard import HOST
+from tests.loopback.stripe.keeping import load, save
 from tests.loopback.stripe.world import World
 
 TICK_SECONDS = 0.5
@@ -28,24 +30,32 @@ def application(world: World, deliveries: Deliveries) -> web.Application:
     return app
 
 
-async def _tick(world: World) -> None:
-    """A clock that runs on by itself does by itself what is due."""
+async def _tick(world: World, deliveries: Deliveries, state: Path | None) -> None:
+    """A clock that runs on by itself does by itself what is due; a state file follows."""
+    kept = world.store.made
     while True:
         await asyncio.sleep(TICK_SECONDS)
         if not world.clock.frozen:
             await world.advance(world.clock.now())
+        if state is not None and kept != world.store.made:
+            kept = world.store.made
+            save(world, deliveries, state)
 
 
-async def serve(world: World, port: int, ready: Callable[[], None], stop: asyncio.Event) -> None:
-    """Listen (port 0 = any free one) until `stop` is set."""
+async def serve(
+    world: World, port: int, ready: Callable[[], None], stop: asyncio.Event, state: Path | None = None
+) -> None:
+    """Listen (port 0 = any free one) until `stop` is set. state: the file the account is read from and kept in."""
     deliveries = Deliveries(world)
+    if state is not None:
+        load(world, deliveries, state)
     runner = web.AppRunner(application(world, deliveries), access_log=None, shutdown_timeout=1.0)
     tasks: set[asyncio.Task[None]] = set()
     try:
         await runner.setup()
         await web.TCPSite(runner, HOST, port).start()
         world.base_url = f"http://{HOST}:{runner.addresses[0][1]}"
-        tasks = {asyncio.create_task(deliveries.run()), asyncio.create_task(_tick(world))}
+        tasks = {asyncio.create_task(deliveries.run()), asyncio.create_task(_tick(world, deliveries, state))}
         ready()
         waiting = asyncio.create_task(stop.wait())
         done, _ = await asyncio.wait({waiting, *tasks}, return_when=asyncio.FIRST_COMPLETED)
@@ -55,5 +65,7 @@ async def serve(world: World, port: int, ready: Callable[[], None], stop: asynci
     finally:
         for task in tasks:
             task.cancel()
+        if state is not None:
+            save(world, deliveries, state)
         await deliveries.close()
         await runner.cleanup()

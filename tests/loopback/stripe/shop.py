@@ -32,7 +32,7 @@ class Shop:
     def price(self, interval: Any = "month", **amounts: int) -> str:
         """A licensed price with an amount per currency."""
         first, *others = amounts.items()
-        options = {currency: {"unit_amount": amount} for currency, amount in others}
+        options: Any = {currency: {"unit_amount": amount} for currency, amount in others}
         made = self.v1.prices.create(
             {
                 "product": self.product,
@@ -80,9 +80,8 @@ class Shop:
             {"price": price} if price == more.get("metered") else {"price": price, "quantity": 1} for price in prices
         ]
         more.pop("metered", None)
-        return self.v1.checkout.sessions.create(
-            {"mode": "subscription", "customer": customer, "line_items": rows, "success_url": AWAY, **more}  # type: ignore[typeddict-item]
-        )
+        params: Any = {"mode": "subscription", "customer": customer, "line_items": rows, "success_url": AWAY, **more}
+        return self.v1.checkout.sessions.create(params)
 
     def subscribe(self, customer: str = "", price: str = "", *, card: str = "pm_card_visa", **more: Any) -> Any:
         """A paid checkout's subscription, as the SDK reads it."""

@@ -38,6 +38,20 @@ class Store:
         self._kind_of[row["id"]] = row["object"]
         return row
 
+    def to_json(self) -> Json:
+        """For the state file."""
+        return {"seed": self.seed, "made": self._made, "rows": self.rows}
+
+    def restore(self, data: Json) -> None:
+        """From the state file."""
+        self.seed, self._made, self.rows = data["seed"], data["made"], data["rows"]
+        self._kind_of = {number: kind for kind, rows in self.rows.items() for number in rows}
+
+    @property
+    def made(self) -> int:
+        """How many ids there have been: whether anything is new."""
+        return self._made
+
     def drop(self, row: Json) -> None:
         """Forget it."""
         del self.rows[row["object"]][row["id"]]

@@ -191,7 +191,7 @@ def get_item(world: World, call: Call) -> Json:
 
 
 def _update_items(world: World, sub: Json, call: Call, entry: Json) -> None:
-    passed = {name: call.params[name] for name in ("proration_behavior", "payment_behavior", "proration_date")
+    passed: Json = {name: call.params[name] for name in ("proration_behavior", "payment_behavior", "proration_date")
               if name in call.params}  # fmt: skip
     update(world, Call((sub["id"],), {"items": [entry], **passed}, call.request_id, call.idempotency_key))
 
@@ -208,7 +208,7 @@ def create_item(world: World, call: Call) -> Json:
 def update_item(world: World, call: Call) -> Json:
     """Price or quantity."""
     sub, _ = _item(world, call.ids[0])
-    given = {name: call.params[name] for name in ("price", "quantity", "metadata") if name in call.params}
+    given: Json = {name: call.params[name] for name in ("price", "quantity", "metadata") if name in call.params}
     _update_items(world, sub, call, {"id": call.ids[0], **given})
     return _item(world, call.ids[0])[1]
 

@@ -10,6 +10,7 @@ import copy
 from typing import Any
 
 from tests.loopback.stripe import customers, invoicing, lines
+from tests.loopback.stripe.catalogue import unit_in
 from tests.loopback.stripe.clock import DAY, HOUR, period_end
 from tests.loopback.stripe.discounts import redeem
 from tests.loopback.stripe.errors import invalid
@@ -44,7 +45,7 @@ def new_item(world: World, sub: Json, price: Json, quantity: int | None) -> Json
     if price["recurring"] is None:
         raise invalid("The price specified is set to `type=one_time` but this field only accepts prices with "
                       "`type=recurring`.", "items[0][price]")  # fmt: skip
-    lines.unit_in(world, price, sub["currency"])
+    unit_in(world, price, sub["currency"])
     item = world.make(
         "subscription_item", "si", discounts=[], subscription=sub["id"], price=copy.deepcopy(price), tax_rates=[],
         plan=plan_shape(price), quantity=quantity or 1,
