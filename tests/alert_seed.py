@@ -20,7 +20,7 @@ TOP = [["service:inference", 214 * CENT], ["version:inkcloak-en-es-2026-11-next"
 
 
 def fill(now: datetime) -> None:
-    for rule, of, ago, lasted, hours, actual, expected, more in ALERTS:
+    for rule, of, ago, lasted, hours, actual, expected, more in reversed(ALERTS):
         at = now - timedelta(hours=ago)
         made = Alert.objects.create(
             rule=rule,

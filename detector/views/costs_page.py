@@ -19,6 +19,7 @@ from detector.views import costs_words as words
 from detector.views.costs_question import Question
 from detector.views.costs_week import named
 from gpujobs import budget_words, budgets, costing, date_ranges, forecasting, ledger, spending, throughput
+from gpujobs.alerts import rules, showing, telling
 from gpujobs.budgets import BudgetStatus
 from gpujobs.date_ranges import DateRange, today_of
 from gpujobs.forecasting import Forecast
@@ -54,6 +55,7 @@ def context(asked: Question) -> dict[str, Any]:
         "per_check": tables.ratio(units.check),
         "unreadable": unreadable,
         "notices": _notices(asked),
+        "alerts": _alerts(asked),
         "uncosted": costing.uncosted(asked.now)[: TOP + 1].count(),
         "units": tables.units(units, earlier_units),
         **_days(asked, found),
@@ -64,6 +66,12 @@ def context(asked: Question) -> dict[str, Any]:
         "plans": tables.plans(unit_costs.plans(asked.days.start, asked.end)),
         "budgets": _budget_table(statuses),
     }
+
+
+def _alerts(asked: Question) -> list[dict[str, Any]]:
+    """What fires now; of budgets the notices tell."""
+    firing = [alert for alert in showing.now_firing(asked.now) if alert.rule not in rules.OF_BUDGETS]
+    return [{"id": alert.pk, "at": alert.raised_at, "title": telling.title(alert)} for alert in firing[:NOTICES]]
 
 
 def link(asked: Question, **more: str) -> str:

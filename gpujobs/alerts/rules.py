@@ -22,6 +22,7 @@ CENT = 10_000 * MICRO
 HOURS, DAY, WEEK, FORGOTTEN, PRICE, FORECAST = "hours", "day", "week", "forgotten", "price", "forecast"
 BUDGET_SOFT, BUDGET_HARD = "budget_soft", "budget_hard"
 RULES = (BUDGET_HARD, FORGOTTEN, PRICE, HOURS, DAY, WEEK, FORECAST, BUDGET_SOFT)  # the most telling first
+OF_BUDGETS = frozenset({BUDGET_SOFT, BUDGET_HARD})
 TELLS_OF_COST = frozenset({FORGOTTEN, PRICE, HOURS, DAY, WEEK})  # and so explains what other series cost
 
 

@@ -67,7 +67,7 @@ def title(alert: Alert) -> str:
 _TITLES: dict[str, Words] = {
     rules.HOURS: gettext_lazy("%(what)s: %(actual)s in %(hours)s hours, where %(expected)s is ordinary"),
     rules.DAY: gettext_lazy("%(what)s: %(actual)s in %(hours)s hours, where %(expected)s is ordinary"),
-    rules.WEEK: gettext_lazy("%(what)s grows slowly: %(actual)s in six days, where %(expected)s is ordinary"),
+    rules.WEEK: gettext_lazy("%(what)s: a slow rise, %(actual)s in six days, where %(expected)s is ordinary"),
     rules.FORGOTTEN: gettext_lazy("A machine costs money, and no run works on it: %(what)s, %(actual)s in %(hours)s h"),
     rules.PRICE: gettext_lazy("%(what)s: a machine hour costs %(actual)s; before it cost %(expected)s"),
     rules.FORECAST: gettext_lazy("%(what)s: %(actual)s by the month's end, where its budget is %(expected)s"),

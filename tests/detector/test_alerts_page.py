@@ -130,3 +130,10 @@ def test_it_goes_on_page_by_page(staff: Client) -> None:
     link = answer.content.decode().split('href="?before=')[1].split('"')[0]
     assert f'id="alert-{first.pk}"' in staff.get(f"{PAGE}?before={link}").content.decode()
     assert staff.get(f"{PAGE}?before=x").status_code == 400
+
+
+def test_the_page_about_costs_names_what_fires_now(staff: Client) -> None:
+    now, past = alert(), alert("week", "all", over=True)
+    page = staff.get("/staff/costs/").content.decode()
+    assert f'href="/staff/alerts/#alert-{now.pk}"' in page
+    assert f"#alert-{past.pk}" not in page
