@@ -54,7 +54,7 @@ def _fill_day(dice: random.Random, day: date, now: datetime, people: list[uuid.U
         card = CARDS[hour % 5 == 0]
         who = dice.sample(people, max(2, int(6 * busy)))
         shares = {account: int(busy * dice.randrange(2_000, 9_000) * MICRO) for account in who}
-        if version.version.endswith("-next"):
+        if not version.version.endswith("-before"):
             shares = {account: amount * 4 // 3 for account, amount in shares.items()}
         run = _run(at, version, card, shares)
         runs.append(run)

@@ -10,9 +10,10 @@ from django.apps import apps
 from django.db import connection, transaction
 from factories import NOW, ScriptedBackend
 
-from billing.models import Meter, Reservation, User
-from detector import collect, dispatch, retention, tasks
-from detector.models import Submission, Verdict
+from billing.accounts import account_of
+from billing.models import Account, Meter, Reservation, User
+from detector import batches, collect, dispatch, retention, tasks
+from detector.models import Batch, Submission, Verdict
 from gpujobs import runs
 from gpujobs.models import GpuRun, ModelVersion
 
@@ -112,6 +113,24 @@ def test_it_forgets_visitors_after_a_day_and_accounts_after_ninety(alice: User, 
     assert left(days=90) == {own.pk}
     assert left(days=90, seconds=1) == set()
     assert database_says(samples.HUMAN[:40]) == []
+
+
+def test_it_keeps_for_as_long_as_the_plan_says(alice: User, bob: User, champion: ModelVersion, settings) -> None:
+    settings.ACCOUNT_RETENTION_DAYS = 90
+    Account.objects.filter(pk=account_of(alice).pk).update(plan_name="pro")
+    hers, _his = (factories.checked(factories.owner(user)) for user in (alice, bob))
+    for user in (alice, bob):
+        made = batches.create(account_of(user), texts=1, now=NOW)
+        Batch.objects.filter(pk=made.pk).update(created_at=NOW)
+    retention.forget_expired(now=NOW + timedelta(days=91))
+    assert list(Submission.objects.all()) == [hers]
+    assert Batch.objects.get().account == account_of(alice)
+    ended = {"plan_until": NOW + timedelta(days=100), "next_plan_name": "free"}
+    Account.objects.filter(pk=account_of(alice).pk).update(**ended)
+    retention.forget_expired(now=NOW + timedelta(days=99))
+    assert Submission.objects.count() == 1
+    retention.forget_expired(now=NOW + timedelta(days=101))
+    assert not Submission.objects.exists(), "the plan is over: the free one's days count"
 
 
 @pytest.mark.usefixtures("champion")

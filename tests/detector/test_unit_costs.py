@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 import factories
 import pytest
 
-from billing.models import Account, User
+from billing.models import Account, RevenueEntry, User
 from detector import activity, unit_costs
 from detector.activity import ActiveDay
 from detector.models import ActivityQuarter
@@ -88,6 +88,27 @@ def test_plans_hold_what_their_accounts_cost(alice: User, bob: User) -> None:
         (NOBODY, 0, 6, None),
     ]
     assert unit_costs.PlanCost("pro", 1, 30, revenue=100).margin == 70
+
+
+def paid(account: Account, cents: int, currency: str = "usd", plan: str = "pro") -> None:
+    which = {"effect_key": str(uuid.uuid4()), "kind": "paid" if cents > 0 else "fee", "at": NOON, "livemode": False}
+    RevenueEntry.objects.create(account_id=account.pk, plan=plan, amount_cents=cents, currency=currency, **which)
+
+
+@pytest.mark.django_db
+def test_a_margin_is_what_came_in_less_fees_less_what_it_cost(alice: User, bob: User) -> None:
+    hers, his = alice.personal_account, bob.personal_account
+    Account.objects.filter(pk=hers.pk).update(plan_name="pro")
+    post(3_000_000_000, account_id=hers.pk)
+    paid(hers, 2_900)
+    paid(hers, -114)
+    paid(his, 900, "eur", "starter")
+    plans = {plan.name: plan for plan in unit_costs.plans(DAY.start, DAY.end)}
+    assert (plans["pro"].revenue, plans["pro"].margin) == (27_860_000_000, 24_860_000_000)
+    assert (plans["starter"].nanousd, plans["starter"].accounts, plans["starter"].margin) == (0, 0, None), "no rate"
+    found = {each.account_id: each for each in unit_costs.margins(DAY.start, DAY.end)}
+    assert (found[hers.pk].margin, found[his.pk].margin) == (24_860_000_000, None)
+    assert found[hers.pk].plan == "pro"
 
 
 @pytest.mark.django_db
