@@ -30,6 +30,7 @@ class Words:
 @dataclass(frozen=True, slots=True)
 class Usage:
     plan: str
+    plan_version: int
     words: Words
 
 
@@ -48,7 +49,8 @@ def of(account: Account, *, now: datetime) -> Usage:
         period_start=allowance.period_start,
         resets_at=allowance.period_end,
     )
-    return Usage(plan_of(account).name, words)
+    plan = plan_of(account, now)
+    return Usage(plan.name, plan.version, words)
 
 
 def entries(account: Account, *, kind: str = "", check_id: str = "") -> "QuerySet[WordEntry]":

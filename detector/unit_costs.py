@@ -1,7 +1,7 @@
 """What one of each costs: a day of an active user, a check, 1,000 tokens, an experiment; and what a plan earns.
 
     units(…)       ratios, each with its n; no figure where n is 0
-    plans(…)       cost by plan, beside its revenue once there is any
+    plans(…)       cost by plan, beside its revenue once there is any; margins(…) the same by account
     padding(…)     the part of rented work that multiplied padding, and what that cost
     quality(…)     what the live version's stored report says of mistakes, to stand beside its cost
 
@@ -17,6 +17,7 @@ from typing import Any
 
 from django.db.models import Sum
 
+from billing import revenue
 from billing.models import Account
 from billing.plans import plan_of
 from detector.activity import ActiveDay
@@ -59,12 +60,27 @@ class Units:
 
 @dataclass(frozen=True, slots=True)
 class PlanCost:
-    """accounts: that cost anything.  revenue: None until plans are sold.  NOBODY: visitors, idle time, training."""
+    """accounts: that cost anything.  revenue: after Stripe's fees; None where nothing came in yet.  NOBODY: visitors,
+    idle time, training."""
 
     name: str
     accounts: int
     nanousd: int
     revenue: int | None = None
+
+    @property
+    def margin(self) -> int | None:
+        return None if self.revenue is None else self.revenue - self.nanousd
+
+
+@dataclass(frozen=True, slots=True)
+class AccountMargin:
+    """plan: that it has now.  revenue: after Stripe's fees; None in a currency without a rate."""
+
+    account_id: uuid.UUID
+    plan: str
+    nanousd: int
+    revenue: int | None
 
     @property
     def margin(self) -> int | None:
@@ -118,8 +134,35 @@ def plans(start: datetime, end: datetime) -> list[PlanCost]:
         plan = known.get(account_id, NOBODY)  # also where an account is deleted
         money[plan] += int(nanousd)
         accounts[plan] += plan != NOBODY
-    found = [PlanCost(plan, accounts[plan], nanousd) for plan, nanousd in money.items()]
+    brought = _revenue(start, end)
+    for plan in brought:
+        money[plan] += 0  # a plan that costs nothing may bring something
+    found = [PlanCost(plan, accounts[plan], nanousd, brought.get(plan)) for plan, nanousd in money.items()]
     return sorted(found, key=lambda each: (-each.nanousd, each.name))
+
+
+def _revenue(start: datetime, end: datetime) -> dict[str, int | None]:
+    """What each plan brought after refunds, disputes and Stripe's fees, in nano-dollars. Money counts for the plan that
+    it was paid for. No figure for a plan with money in a currency that has no rate."""
+    return {plan: revenue.nanousd(earned.net) for plan, earned in revenue.by_plan(start, end).items() if plan}
+
+
+def margins(start: datetime, end: datetime) -> list[AccountMargin]:
+    """Of each account that cost or brought anything, the smallest margin first; those without a figure last."""
+    rows = AccountQuarter.objects.filter(start__gte=start, start__lt=end)
+    costs: dict[uuid.UUID, int] = dict(rows.values_list("account_id").annotate(Sum("amount_nanousd")).order_by())
+    earned = revenue.by_account(start, end)
+    known = Account.objects.filter(pk__in={*costs, *earned}, internal=False)
+    found = [
+        AccountMargin(
+            account.pk,
+            plan_of(account).name,
+            int(costs.get(account.pk, 0)),
+            revenue.nanousd(earned[account.pk].net) if account.pk in earned else 0,
+        )
+        for account in known
+    ]
+    return sorted(found, key=lambda each: (each.margin is None, each.margin or 0, str(each.account_id)))
 
 
 def padding(found: Iterable[Cell], start: datetime, end: datetime) -> Waste | None:

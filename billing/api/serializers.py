@@ -30,6 +30,7 @@ class AccountUsageSerializer(serializers.Serializer[dict[str, object]]):
 
     account = serializers.UUIDField()
     plan = serializers.CharField()
+    plan_version = serializers.IntegerField(help_text="Who subscribed to a version of a plan keeps it.")
     live = serializers.BooleanField(help_text="false: asked with a test key, which uses nothing up.")
     words = WordsSerializer()
     requests = RequestsSerializer()

@@ -37,6 +37,7 @@ class UsageView(ApiView):
         body = {
             "account": account.pk,
             "plan": found.plan,
+            "plan_version": found.plan_version,
             "live": asking(request).live,
             "words": asdict(found.words),
             "requests": {
