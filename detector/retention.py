@@ -1,16 +1,17 @@
 """Forget texts: on time, or when their owner says so. Deleted means gone: text, verdict and offsets."""
 
 import logging
+import uuid
 from datetime import datetime, timedelta
 from functools import partial
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from billing import ledger, quota
-from billing.models import IdempotentCall
+from billing import ledger, plans, quota
+from billing.models import Account, IdempotentCall
 from detector import batches
 from detector.models import Batch, Submission
 from gpujobs.models import GpuRun
@@ -51,19 +52,37 @@ def _forget_scores(runs: "QuerySet[GpuRun]") -> None:
 def forget_expired(*, now: datetime) -> int:
     """Deletes what is past its retention. Returns how many."""
     visits = Submission.objects.filter(
-        visitor__isnull=False, accepted_at__lt=now - timedelta(days=settings.VISITOR_RETENTION_DAYS)
+        visitor__isnull=False, accepted_at__lt=_before(now, settings.VISITOR_RETENTION_DAYS)
     )
-    accounts = Submission.objects.filter(
-        account__isnull=False, accepted_at__lt=now - timedelta(days=settings.ACCOUNT_RETENTION_DAYS)
-    )
-    forgotten = 0
-    for expired in (visits, accounts):
+    kept, forgotten = _kept(now), 0
+    for expired in (visits, *(_of_accounts(*each, now=now) for each in kept)):
         while rows := list(expired.select_related("reservation")[:FORGET_ROWS]):
             for submission in rows:
                 delete(submission)
             forgotten += len(rows)
-    Batch.objects.filter(created_at__lt=now - timedelta(days=settings.ACCOUNT_RETENTION_DAYS)).delete()
+    for days, which in kept:
+        Batch.objects.filter(which, created_at__lt=_before(now, days)).delete()
     _forget_scores(GpuRun.objects.all())  # those that came after their text was deleted
     if forgotten:
         log.info("forgot %d texts past their retention", forgotten)
     return forgotten
+
+
+def _kept(now: datetime) -> list[tuple[int, Q]]:
+    """Days that checks are kept, and of which accounts: what an installation gives everybody, and more by plan."""
+    usual = settings.ACCOUNT_RETENTION_DAYS
+    longer: dict[int, list[uuid.UUID]] = {}
+    for account in Account.objects.exclude(plan_name=plans.FREE):
+        days = plans.plan_of(account, now).retention_days
+        if days > usual:
+            longer.setdefault(days, []).append(account.pk)
+    others = [pk for accounts in longer.values() for pk in accounts]
+    return [(usual, ~Q(account__in=others)), *((days, Q(account__in=accounts)) for days, accounts in longer.items())]
+
+
+def _of_accounts(days: int, which: Q, *, now: datetime) -> "QuerySet[Submission]":
+    return Submission.objects.filter(which, account__isnull=False, accepted_at__lt=_before(now, days))
+
+
+def _before(now: datetime, days: int) -> datetime:
+    return now - timedelta(days=days)
