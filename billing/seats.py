@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from smtplib import SMTPException
 
 from django.conf import settings
 from django.core import signing
@@ -68,7 +69,7 @@ def of(account: Account, now: datetime) -> Seats:
 
 @transaction.atomic
 def invite(*, account: Account, email: str, role: str, by: User, now: datetime) -> Invitation:
-    """Sends the mail once this is committed. The same address again gets a new link; the old one ends.
+    """For `send` to tell them of. The same address again gets a new link; the old one ends.
 
     Raises Refused without a free seat, for who is a member already, and for an address that was just written to.
     """
@@ -94,8 +95,17 @@ def invite(*, account: Account, email: str, role: str, by: User, now: datetime) 
         row.number += 1
     row.role, row.invited_by, row.expires_at = role, by, ends
     row.save()
-    transaction.on_commit(lambda: _mail(row).send())
     return row
+
+
+def send(row: Invitation, *, now: datetime) -> None:
+    """The mail with the link. Raises Refused where it can't be sent; the invitation is none then."""
+    try:
+        _mail(row).send()
+    except (OSError, SMTPException):
+        Invitation.objects.filter(pk=row.pk, accepted_at=None).update(revoked_at=now)
+        message = gettext_lazy("The mail could not be sent, so nobody is invited. Please try again later.")
+        raise Refused("mail_failed", message) from None
 
 
 def _refuse_too_many(account: Account, unanswered: Invitation | None, now: datetime) -> None:

@@ -36,6 +36,11 @@ class Standing:
     then: Plan | None = None
 
     @property
+    def is_subscribed(self) -> bool:
+        """Whether there is a plan to change, rather than a first one to choose."""
+        return self.subscription is not None and self.state != "unpaid_yet"
+
+    @property
     def can_change(self) -> bool:
         """To another plan. What is under way already has to be taken back first."""
         return self.state in ("active", "trial")

@@ -19,6 +19,7 @@ from billing.views.frame import person, plan_name, private
 from inkcloak.errors import Conflict, Unavailable
 
 SEE_OTHER = 303
+MOST_LOOKS = 90  # by itself, every two seconds: Stripe is asked each time
 SESSION_CHARACTERS = 255  # the longest id that a row holds
 
 
@@ -59,15 +60,26 @@ def returned(request: HttpRequest) -> HttpResponse:
     session_id = request.GET.get("session_id", "").replace("\x00", "")[:SESSION_CHARACTERS]
     state = _state(account, session_id)
     account.refresh_from_db()
-    now = timezone.now()
+    now, looked = timezone.now(), _number(request.GET.get("looked", ""))
     context: dict[str, Any] = {
         "state": state,
         "plan_name": plan_name(plans.plan_of(account, now).name),
         "words": usage.of(account, now=now).words,
-        "again": f"{reverse('billing:plan_return')}?{urlencode({'session_id': session_id})}",
+        "again": _again(session_id),
+        "by_itself": _again(session_id, looked + 1) if looked < MOST_LOOKS else "",
     }
     page = "billing/partials/activation.html" if request.headers.get("HX-Request") else "billing/returned.html"
     return private(render(request, page, context))
+
+
+def _again(session_id: str, looked: int = 0) -> str:
+    asked = {"session_id": session_id} | ({"looked": looked} if looked else {})
+    return f"{reverse('billing:plan_return')}?{urlencode(asked)}"
+
+
+def _number(text: str) -> int:
+    """How often the page looked by itself; a made-up number is the most."""
+    return int(text or 0) if text.isascii() and len(text) < 4 and (text or "0").isdigit() else MOST_LOOKS
 
 
 def _state(account: Account, session_id: str) -> str:

@@ -14,7 +14,8 @@ from billing import plans, standing
 from billing.accounts import membership_of
 from billing.models import Membership
 from billing.plans import MONTH, YEAR, Plan
-from billing.views.frame import leads_to_stripe, payment_is_set_up, person, plan_name
+from billing.standing import Standing
+from billing.views.frame import leads_to_stripe, payment_is_set_up, person, plan_name, private
 
 MONTHS = 12
 
@@ -24,7 +25,7 @@ class Offer:
     """A plan as the page shows it. Amounts are minor units of the chosen currency.
 
     cents: of one interval; None for what costs nothing.  month_cents: a twelfth of a year, rounded up.  saved_cents: of
-    a year against twelve months.
+    a year against twelve months.  by_year: it is what the reader has, paid by the month until now.
     """
 
     plan: Plan
@@ -33,6 +34,7 @@ class Offer:
     month_cents: int | None
     saved_cents: int
     is_mine: bool
+    by_year: bool
 
 
 @leads_to_stripe
@@ -43,20 +45,22 @@ def show(request: HttpRequest) -> HttpResponse:
     stands = standing.of(mine.account, timezone.now()) if mine else None
     have = stands.plan if stands else None
     context: dict[str, Any] = {
-        "offers": [_offer(plan, interval, currency, have) for plan in plans.current()],
+        "offers": [_offer(plan, interval, currency, stands) for plan in plans.current()],
         "interval": interval,
         "currency": currency,
         "currencies": plans.CURRENCIES,
         "set_up": payment_is_set_up(),
+        "reuse_days": settings.REUSE_DAYS,
         "visitor_checks": settings.VISITOR_CHECKS_PER_DAY,
         "have": have,
         "kept": have is not None and have not in plans.current(),
         "has_name": plan_name(have.name) if have else "",
-        "subscribed": stands is not None and stands.subscription is not None,
+        "subscribed": stands is not None and stands.is_subscribed,
         "can_change": stands is not None and stands.can_change,
         "may_pay": mine is not None and mine.role != Membership.Role.MEMBER,
     }
-    return render(request, "billing/pricing.html", context)
+    page = render(request, "billing/pricing.html", context)
+    return private(page) if mine else page
 
 
 def choice(request: HttpRequest) -> tuple[str, str]:
@@ -70,7 +74,9 @@ def choice(request: HttpRequest) -> tuple[str, str]:
     )
 
 
-def _offer(plan: Plan, interval: str, currency: str, have: Plan | None) -> Offer:
+def _offer(plan: Plan, interval: str, currency: str, stands: Standing | None) -> Offer:
+    is_mine = stands is not None and (stands.plan.name, stands.plan.version) == (plan.name, plan.version)
+    row = stands.subscription if stands and stands.can_change else None
     cents = plan.prices.get((interval, currency))
     year, month = plan.prices.get((YEAR, currency)), plan.prices.get((MONTH, currency))
     return Offer(
@@ -79,5 +85,6 @@ def _offer(plan: Plan, interval: str, currency: str, have: Plan | None) -> Offer
         cents=cents,
         month_cents=-(-cents // MONTHS) if cents is not None and interval == YEAR else None,
         saved_cents=max(0, MONTHS * month - year) if interval == YEAR and month and year else 0,
-        is_mine=have is not None and (have.name, have.version) == (plan.name, plan.version),
+        is_mine=is_mine,
+        by_year=is_mine and row is not None and (row.interval, interval) == (MONTH, YEAR),
     )

@@ -37,8 +37,10 @@ def invite(request: HttpRequest) -> HttpResponse:
     """A form that can't be done comes back with what was wrong, and what was typed."""
     account = owned_account(person(request))
     email, role = request.POST.get("email", ""), request.POST.get("role", "member")
+    now = timezone.now()
     try:
-        row = seats.invite(account=account, email=email[:300], role=role, by=person(request), now=timezone.now())
+        row = seats.invite(account=account, email=email[:300], role=role, by=person(request), now=now)
+        seats.send(row, now=now)
     except seats.Refused as refused:
         return _page(request, refused=refused, email=email[:300], role=role)
     messages.success(request, _("An invitation is on its way to %(email)s.") % {"email": row.email})

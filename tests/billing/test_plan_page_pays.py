@@ -62,7 +62,11 @@ def test_the_return_page_waits_for_stripe_and_then_gives_the_words(shop: Shop, b
     address = f"{PAGE}return/?session_id={session_of(shop)}"
     waiting = text(browser.get(address))
     assert "Activating your plan" in waiting
-    assert f'hx-get="{address}"' in waiting
+    assert f'hx-get="{address}&amp;looked=1"' in waiting
+    for looked in ("90", "x", "-1", "9" * 30, "%00", "²"):
+        late = text(browser.get(f"{address}&looked={looked}"))
+        assert "Activating your plan" in late
+        assert "hx-get" not in late, "it does not ask for ever"
     assert plan(account_of(alice)) == "free"
     shop.stripe.pay(session_of(shop), card=GOOD, email=alice.email)
     part = text(browser.get(address, headers={"HX-Request": "true"}))

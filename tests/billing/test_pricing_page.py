@@ -114,6 +114,22 @@ def test_who_has_a_plan_changes_it(set_up: None, alice: User, client_of: Browser
     assert "/plan/checkout" not in page(client_of(alice))
 
 
+def test_who_pays_by_the_month_can_pay_by_the_year(set_up: None, alice: User, client_of: Browser) -> None:
+    subscribe(alice)
+    pro = cards(page(client_of(alice), "?per=year"))[2]
+    assert "/plan/change/?plan=pro&amp;per=year" in pro
+    Subscription.objects.update(interval="year")
+    assert "/plan/change/" not in cards(page(client_of(alice), "?per=year"))[2]
+
+
+def test_a_first_payment_that_was_not_finished_can_be_tried_again(
+    set_up: None, alice: User, client_of: Browser
+) -> None:
+    subscribe(alice, status="incomplete")
+    Account.objects.update(plan_name="free")
+    assert 'action="/plan/checkout"' in cards(page(client_of(alice)))[1]
+
+
 def test_a_member_without_the_role_is_offered_nothing(set_up: None, alice: User, bob: User, client_of: Browser) -> None:
     Membership.objects.create(account=account_of(alice), user=bob, chosen_at=timezone.now())
     text = page(client_of(bob))

@@ -1,7 +1,6 @@
 """Seats: invitations that one person takes once, roles, and owners who stay."""
 
 import re
-from collections.abc import Callable
 from datetime import timedelta
 
 import factories
@@ -34,11 +33,8 @@ def joined(team: Account, user: User, role: str = "member") -> Membership:
     return seats.accept(seats.token_of(invite(team, user.email, role=role)), user=user, now=NOW)
 
 
-def test_it_mails_a_link_that_lets_in(
-    team: Account, bob: User, django_capture_on_commit_callbacks: Callable[..., object]
-) -> None:
-    with django_capture_on_commit_callbacks(execute=True):
-        invite(team, "  BOB@example.com ", role="billing")
+def test_it_mails_a_link_that_lets_in(team: Account, bob: User) -> None:
+    seats.send(invite(team, "  BOB@example.com ", role="billing"), now=NOW)
     (sent,) = mail.outbox
     assert sent.to == ["bob@example.com"]
     found = LINK.search(str(sent.body))
@@ -46,6 +42,14 @@ def test_it_mails_a_link_that_lets_in(
     membership = seats.accept(found[1], user=bob, now=NOW)
     assert (membership.account, membership.role) == (team, Role.BILLING)
     assert account_of(bob) == team, "works there from now on"
+
+
+def test_a_mail_that_cannot_be_sent_invites_nobody(team: Account, settings) -> None:
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", 1  # where nobody listens
+    with pytest.raises(seats.Refused, match="mail_failed"):
+        seats.send(invite(team), now=NOW)
+    assert seats.of(team, NOW).taken == 1
 
 
 def test_it_takes_a_seat_as_soon_as_somebody_is_invited(team: Account) -> None:
