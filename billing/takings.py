@@ -67,7 +67,8 @@ def disputed(dispute_id: str) -> bool:
 
 def _whose(intent: str, customer_id: str) -> Whose:
     """By the invoice that was paid by that intent; else by the customer."""
-    for payment in stripe_client.payments(intent=intent) if intent else ():
+    paid = stripe_client.payments(intent=intent) if intent else []
+    for payment in (each for each in paid if each.intent == intent):
         row = Invoice.objects.filter(stripe_id=payment.invoice, livemode=stripe_client.livemode()).first()
         if row is not None:
             return Whose(row.account_id, row.plan, row.stripe_id)
