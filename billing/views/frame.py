@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from csp.decorators import csp_update
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
-from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
 from billing.models import User
 
@@ -29,7 +29,7 @@ def private(response: HttpResponse) -> HttpResponse:
 
 def plan_name(name: str) -> str:
     """As people read it; the names of what is sold are the same in every language."""
-    return _("Free") if name == "free" else name.capitalize()
+    return pgettext("a plan", "Free") if name == "free" else name.capitalize()
 
 
 def payment_is_set_up() -> bool:
