@@ -16,7 +16,7 @@ STATES: dict[str, dict[str, Any]] = {
     "active": {},
     "late": {"status": "past_due", "grace_ends_at": SOON},
     "ending": {"cancels_at": SOON},
-    "shrinking": {"plan": "starter", "keeps_plan": "pro", "keeps_version": 1, "keeps_until": SOON},
+    "shrinking": {"plan": "starter", "amount_cents": 900, "keeps_plan": "pro", "keeps_version": 1, "keeps_until": SOON},
 }
 INVOICES = [("INK-0003", "open", "eur", 3_509), ("INK-0002", "paid", "jpy", 4_300), ("INK-0001", "paid", "kwd", 8_765)]
 
@@ -54,7 +54,7 @@ def _history(account: Account, email: str) -> None:
         at = NOW - timedelta(days=back)
         WordEntry.objects.create(account=account, check_id=uuid.uuid4(), kind="charged", words=17_345, at=at)
     allowance = allowance_of(Owner(account=account), NOW)
-    key = {"holder": allowance.holder, "unit": allowance.unit, "period_start": allowance.period_start}
+    key: dict[str, Any] = {"holder": allowance.holder, "unit": allowance.unit, "period_start": allowance.period_start}
     rest = {"limit": allowance.limit, "period_end": allowance.period_end, "used": 341_207, "held": 12_000}
     Meter.objects.update_or_create(**key, defaults=rest)
     colleague, _made = User.objects.get_or_create(email=f"colleague-of-{email}")

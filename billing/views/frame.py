@@ -32,11 +32,6 @@ def plan_name(name: str) -> str:
     return pgettext("a plan", "Free") if name == "free" else name.capitalize()
 
 
-def payment_is_set_up() -> bool:
-    """Whether this installation can take money at all."""
-    return bool(settings.STRIPE_SECRET_KEY)
-
-
 def leads_to_stripe(view: View) -> View:
     """For pages with forms whose answer sends the browser to Stripe's pages: browsers hold redirects against the
     policy's form-action, too."""

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_safe
 from billing import customers, outlook, standing, stripe_client, usage
 from billing.accounts import paying_account
 from billing.models import Account, Invoice
-from billing.views.frame import leads_to_stripe, payment_is_set_up, person, plan_name, private
+from billing.views.frame import leads_to_stripe, person, plan_name, private
 
 SHOWN_INVOICES = 24
 
@@ -33,8 +33,8 @@ def show(request: HttpRequest) -> HttpResponse:
         "held_share": _share(words.used + words.held, words.limit) - _share(words.used, words.limit),
         "forecast": outlook.of(account, words, now=now),
         "invoices": _invoices(account),
-        "set_up": payment_is_set_up(),
-        "is_customer": payment_is_set_up() and customers.of(account) is not None,
+        "set_up": stripe_client.is_set_up(),
+        "is_customer": stripe_client.is_set_up() and customers.of(account) is not None,
     }
     return private(render(request, "billing/plan.html", context))
 

@@ -10,12 +10,12 @@ from django.utils import timezone
 from django.utils.translation import get_language
 from django.views.decorators.http import require_safe
 
-from billing import plans, standing
+from billing import plans, standing, stripe_client
 from billing.accounts import membership_of
 from billing.models import Membership
 from billing.plans import MONTH, YEAR, Plan
 from billing.standing import Standing
-from billing.views.frame import leads_to_stripe, payment_is_set_up, person, plan_name, private
+from billing.views.frame import leads_to_stripe, person, plan_name, private
 
 MONTHS = 12
 
@@ -49,7 +49,7 @@ def show(request: HttpRequest) -> HttpResponse:
         "interval": interval,
         "currency": currency,
         "currencies": plans.CURRENCIES,
-        "set_up": payment_is_set_up(),
+        "set_up": stripe_client.is_set_up(),
         "reuse_days": settings.REUSE_DAYS,
         "visitor_checks": settings.VISITOR_CHECKS_PER_DAY,
         "have": have,
