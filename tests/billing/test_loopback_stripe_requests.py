@@ -132,6 +132,25 @@ def test_it_refuses_wrong_keys_unknown_parameters_and_unknown_objects(stripe: Di
     assert (nothing.value.http_status, nothing.value.code) == (404, "resource_missing")
 
 
+@pytest.mark.parametrize(
+    ("params", "says"),
+    [
+        ({"items": [{"prise": "x"}]}, r"unknown parameter: items\[0\]\[prise\]"),
+        ({"pause_collection": {"behaviour": "void"}}, r"unknown parameter: pause_collection\[behaviour\]"),
+        ({"proration_behavior": "sometimes", "items": [{"quantity": 2}]}, "Invalid proration_behavior: must be one of"),
+    ],
+)
+def test_it_refuses_nested_parameters_and_words_that_stripe_lacks(
+    shop: Shop, params: dict[str, Any], says: str
+) -> None:
+    sub = shop.subscribe()
+    with pytest.raises(InvalidRequestError, match=says):
+        shop.v1.subscriptions.update(sub.id, params)  # type: ignore[arg-type]
+    allowed = {"metadata": {"any": "thing"}, "cancel_at_period_end": True, "trial_end": "now"}
+    with pytest.raises(InvalidRequestError, match="running trials only"):  # its own words, so the words were allowed
+        shop.v1.subscriptions.update(sub.id, allowed)  # type: ignore[arg-type]
+
+
 def test_lists_have_cursors_the_sdk_can_walk(stripe: Director) -> None:
     sdk = stripe.sdk()
     ids = [sdk.v1.customers.create({"email": f"{number}@example.com"}).id for number in range(7)]

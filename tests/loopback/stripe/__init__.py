@@ -11,6 +11,7 @@
     schedules  a change at a period's end    subscription_api, invoice_api       their handlers
     meters     counted use                   money_back refunds, disputes
     checkout   sessions             portal     the billing portal         endpoints  webhook endpoints, events
+    parameters what the SDK's types allow
     routes     which handler answers what    gate      key, idempotency, faults around each     expanding  `expand`
     deliveries signed webhooks, sent, held or lost    html, pages, portal_page    what a customer's browser sees
     control    the director's door  client     the same door for tests     launcher, fixtures   as a child process

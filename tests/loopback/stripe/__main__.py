@@ -45,13 +45,18 @@ def _webhooks(world: World, arguments: argparse.Namespace) -> list[str]:
     return found
 
 
+def _look(stop: asyncio.Event) -> None:
+    if not os.read(sys.stdin.fileno(), 1):
+        stop.set()
+
+
 async def main(arguments: argparse.Namespace) -> None:
     """Until a signal."""
     stop, loop = asyncio.Event(), asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
     if arguments.until_stdin_ends:
-        loop.add_reader(sys.stdin.fileno(), lambda: os.read(sys.stdin.fileno(), 1) or stop.set())
+        loop.add_reader(sys.stdin.fileno(), _look, stop)
     world = World(
         arguments.seed or secrets.token_hex(8), arguments.at, frozen=arguments.frozen, livemode=arguments.livemode
     )
