@@ -1,7 +1,8 @@
 """Typed readers of the environment: every setting comes through here, and nonsense stops the start.
 
-Order: the process environment, then `var/dev.env`, which the development stack writes while it runs so that
-`manage.py` meets the same database. Imported by settings.py alone, so nothing here may need settings.
+Order: the process environment, then the file that NAME_FILE names there (how containers are handed secrets), then
+`var/dev.env`, which the development stack writes while it runs so that `manage.py` meets the same database. Imported
+by settings.py and by what containers ask of themselves (inkcloak/alive.py), so nothing here may need settings.
 """
 
 import os
@@ -17,6 +18,7 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 DEV_ENV_FILE = BASE_DIR / "var" / "dev.env"
 
 T = TypeVar("T")
+FILE_SUFFIX = "_FILE"
 _TRUE = {"1", "true", "yes", "on"}
 _FALSE = {"0", "false", "no", "off", ""}
 
@@ -33,7 +35,21 @@ _DEV = {} if os.environ.get("INKCLOAK_IGNORE_DEV_ENV") else _dev_values()
 
 
 def _raw(name: str) -> str | None:
-    return os.environ.get(name, _DEV.get(name))
+    given, file = os.environ.get(name), os.environ.get(name + FILE_SUFFIX)
+    if given and file:
+        raise ImproperlyConfigured(f"{name} and {name}{FILE_SUFFIX} are both set: which one counts? Unset one.")
+    if file:
+        return _from_file(name, Path(file))
+    return _DEV.get(name) if given is None else given
+
+
+def _from_file(name: str, path: Path) -> str:
+    """Without the end of line that editors add; an empty file is a setting that is not set."""
+    try:
+        return path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is no UTF-8 text"
+        raise ImproperlyConfigured(f"{name}{FILE_SUFFIX} names a file that can't be read: {reason}") from None
 
 
 def _read(name: str, default: T | None, parse: Callable[[str], T], wanted: str) -> T:

@@ -294,6 +294,13 @@ LOGIN_REDIRECT_URL = "/"
 LOGIN_URL = "account_login"
 EMAIL_BACKEND = env.text("EMAIL_BACKEND", "django.core.mail.backends.console.EmailBackend")
 DEFAULT_FROM_EMAIL = env.text("DEFAULT_FROM_EMAIL", "InkCloak <hello@inkcloak.example>")
+EMAIL_HOST = env.text("EMAIL_HOST", "localhost")
+EMAIL_PORT = env.integer("EMAIL_PORT", 587, at_least=1)
+EMAIL_HOST_USER = env.text("EMAIL_HOST_USER", "")
+EMAIL_HOST_PASSWORD = env.text("EMAIL_HOST_PASSWORD", "")
+_EMAIL_SECURITY = env.choice("EMAIL_SECURITY", "starttls", ["starttls", "tls", "none"])
+EMAIL_USE_TLS, EMAIL_USE_SSL = _EMAIL_SECURITY == "starttls", _EMAIL_SECURITY == "tls"
+EMAIL_TIMEOUT = 10  # seconds: a page waits for the mail that it sends
 
 # --- Languages ------------------------------------------------------------------------------------
 LANGUAGE_CODE = "en"

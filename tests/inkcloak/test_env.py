@@ -69,6 +69,40 @@ def test_it_never_repeats_a_value_that_may_be_secret(monkeypatch) -> None:
     assert "hunter2" not in str(refused.value)
 
 
+def test_it_reads_a_secret_from_the_file_that_is_named(monkeypatch, tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("hunter2\n")
+    given(monkeypatch, "")  # as compose hands on a variable that nobody has set
+    monkeypatch.setenv(f"{NAME}_FILE", str(secret))
+    assert env.text(NAME) == "hunter2"
+    secret.write_text("\n")
+    assert env.text(NAME, "default") == "default"
+    with pytest.raises(ImproperlyConfigured, match="is not set"):
+        env.text(NAME)
+
+
+def test_it_refuses_a_secret_given_twice(monkeypatch, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("hunter2")
+    monkeypatch.setenv(f"{NAME}_FILE", str(tmp_path / "secret"))
+    given(monkeypatch, "hunter3")
+    with pytest.raises(ImproperlyConfigured, match=f"{NAME} and {NAME}_FILE are both set") as refused:
+        env.text(NAME)
+    assert "hunter" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"), [(None, "No such file or directory"), (b"hunter2\xff", "it is no UTF-8 text")]
+)
+def test_it_says_why_a_secret_cannot_be_read(monkeypatch, tmp_path: Path, content: bytes | None, said: str) -> None:
+    given(monkeypatch, None)
+    if content is not None:
+        (tmp_path / "secret").write_bytes(content)
+    monkeypatch.setenv(f"{NAME}_FILE", str(tmp_path / "secret"))
+    with pytest.raises(ImproperlyConfigured, match=f"{NAME}_FILE names a file that can't be read: {said}") as refused:
+        env.text(NAME, "default")
+    assert "hunter" not in str(refused.value)
+
+
 def start(**changes: str) -> subprocess.CompletedProcess[str]:
     """`manage.py check` as in production, with these changes."""
     production = {"DEBUG": "0", "ALLOWED_HOSTS": "inkcloak.example", "SECRET_KEY": "0123456789abcdef" * 4}
