@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from billing import checkout, customers, invoices, stripe_client, subscriptions, takings
@@ -15,6 +15,7 @@ from billing.stripe_shapes import id_of
 SYNCED, KNOWN, IGNORED = "synced", "known already", "ignored"
 GONE, NOT_OURS, NO_MONEY = "gone", "not ours", "no money moved"
 Effect = Callable[[StripeEvent, datetime], str]
+CLOCKS_APART = timedelta(seconds=30)  # at most, of the machine that received an event and the one that fetched
 
 
 def apply(event: StripeEvent, *, now: datetime) -> str:
@@ -42,7 +43,7 @@ def _account(event: StripeEvent) -> Account | None:
 def _subscription(event: StripeEvent, now: datetime) -> str:
     """Its newest state was fetched after this event came in? Then it is in it: a flood of events asks only once."""
     rows = Subscription.objects.filter(stripe_id=event.object_id, livemode=event.livemode)
-    if rows.filter(fetched_at__gt=event.received_at).exists():
+    if rows.filter(fetched_at__gt=event.received_at + CLOCKS_APART).exists():
         return KNOWN
     account = _account(event)
     found = subscriptions.sync(event.object_id, now=now, account=account) if account is not None else None
@@ -69,7 +70,7 @@ def _invoice_payment(event: StripeEvent, now: datetime) -> str:
 def _sync_invoice(event: StripeEvent, invoice_id: str, now: datetime) -> str:
     """First its subscription: the invoice is filed under the plan that it is for."""
     rows = Invoice.objects.filter(stripe_id=invoice_id, livemode=event.livemode)
-    if rows.filter(fetched_at__gt=event.received_at).exists():
+    if rows.filter(fetched_at__gt=event.received_at + CLOCKS_APART).exists():
         return KNOWN
     account = _account(event)
     if account is None:

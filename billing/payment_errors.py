@@ -1,5 +1,6 @@
 """What people hear when a payment doesn't work: our own words and codes for what Stripe answered."""
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -9,6 +10,8 @@ from billing import stripe_client
 from billing.stripe_client import StripeError
 from inkcloak.errors import Conflict, DomainError, Invalid, Unavailable
 
+log = logging.getLogger(__name__)
+
 
 @contextmanager
 def spoken() -> Iterator[None]:
@@ -16,6 +19,7 @@ def spoken() -> Iterator[None]:
     try:
         yield
     except StripeError as error:
+        log.warning("payment: %s", error)  # codes alone
         raise translated(error) from None
 
 

@@ -152,10 +152,22 @@ def sync_all(account: Account, *, now: datetime) -> list[Subscription]:
     """All of the account's customer, in one question to Stripe."""
     customers.lock(account.pk)
     customer = customers.of(account)
-    found = [] if customer is None else stripe_client.subscriptions(customer.stripe_id)
+    found = [] if customer is None else _of_customer(customer.stripe_id, now)
     rows = [write(account, state, now=now) for state in found]
     entitle(account, now=now)
     return rows
+
+
+def _of_customer(customer_id: str, now: datetime) -> list[SubscriptionState]:
+    """None of one who was deleted at Stripe."""
+    try:
+        return stripe_client.subscriptions(customer_id)
+    except StripeError as error:
+        if error.code != stripe_client.NOT_FOUND or customers.refresh(customer_id, now=now):
+            raise
+    rows = Subscription.objects.filter(customer_id=customer_id, livemode=stripe_client.livemode(), status__in=LIVE)
+    rows.update(status=Subscription.Status.CANCELED, fetched_at=now)
+    return []
 
 
 def sync_everybody(*, now: datetime) -> int:
@@ -164,7 +176,12 @@ def sync_everybody(*, now: datetime) -> int:
     having = StripeCustomer.objects.filter(livemode=livemode, deleted_at=None).values("account")
     asked = 0
     for account in Account.objects.filter(pk__in=having).iterator():
-        sync_all(account, now=now)
+        try:
+            sync_all(account, now=now)
+        except StripeError as error:
+            if not error.permanent:
+                raise
+            log.error("account %s: %s", account.pk, error)  # the others still get their turn
         asked += 1
     for account in Account.objects.exclude(plan_name=plans.FREE).exclude(pk__in=having).iterator():
         entitle(account, now=now)

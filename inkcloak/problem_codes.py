@@ -134,7 +134,7 @@ PLANS: dict[str, tuple[int, str | Promise]] = {
     "already_subscribed": (409, _("On the pages: the account has a plan, which can be changed.")),
     "not_subscribed": (409, _("On the pages: the account has no paid plan.")),
     "same_plan": (409, _("On the pages: the account has that plan.")),
-    "interval_at_end": (409, _("On the pages: from a year to months, or to a cheaper plan, only with a new one.")),
+    "interval_at_end": (409, _("On the pages: from a year to months only with a new subscription.")),
     "cancellation_pending": (409, _("On the pages: the plan is cancelled; that can be taken back first.")),
     "change_pending": (409, _("On the pages: another change of the plan is under way.")),
     "plan_paused": (409, _("On the pages: the plan is paused.")),

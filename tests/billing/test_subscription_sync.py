@@ -226,6 +226,15 @@ def test_each_night_finds_what_no_event_told_and_who_has_two(
     assert plan(account_of(bob)) == FREE, "a plan without a customer is none"
 
 
+def test_a_customer_whose_deletion_nobody_told_of_does_not_stop_the_night(shop: Shop, alice: User, bob: User) -> None:
+    gone, left = shop.subscribe(alice), shop.subscribe(bob, "team")
+    shop.stripe.fault("webhook_dropped", times=None)
+    shop.stripe.sdk().v1.customers.delete(stripe_id(gone))
+    assert subscriptions.sync_everybody(now=timezone.now()) == 2
+    assert (plan(gone), plan(left)) == (FREE, "team")
+    assert customers.of(gone) is None or subscriptions.of(gone) is None
+
+
 def test_a_card_that_is_declined_at_the_page_makes_nothing(shop: Shop, alice: User) -> None:
     account = account_of(alice)
     opened = shop.open(account)
