@@ -98,9 +98,9 @@ def free() -> Plan:
 
 
 def _as_set(plan: Plan) -> Plan:
-    """An installation may give other amounts away for nothing than we do."""
+    """An installation may give other amounts away for nothing than we do; who pays never has less time for it."""
     if plan.name != FREE:
-        return plan
+        return replace(plan, retention_days=max(plan.retention_days, settings.ACCOUNT_RETENTION_DAYS))
     return replace(
         plan,
         words_per_month=settings.FREE_WORDS_PER_MONTH,

@@ -20,6 +20,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
+from billing import plans
 from detector.models import Share, Submission
 from inkcloak import sealing
 from inkcloak.errors import Conflict, Invalid
@@ -100,7 +101,9 @@ def forget_expired(*, now: datetime) -> int:
 
 def forgotten_at(submission: Submission) -> datetime:
     """When retention deletes a check of an account."""
-    return submission.accepted_at + timedelta(days=settings.ACCOUNT_RETENTION_DAYS)
+    account = submission.account
+    days = settings.ACCOUNT_RETENTION_DAYS if account is None else plans.plan_of(account).retention_days
+    return submission.accepted_at + timedelta(days=days)
 
 
 def check_finished(submission: Submission) -> None:
