@@ -6,13 +6,16 @@ ARGS ?=
 REPORT ?=
 DEVSTACK = $(PYTHON) -m devstack --with-parent
 
-.PHONY: help run run-gpu-demo test stop reset logs manage shell lint format messages screens bench-api bench-billing bench-check bench-claim bench-dispatch bench-engine bench-kinds bench-ledger train evaluate fuzz-api
+.PHONY: help run run-demo run-gpu-demo test stop reset logs manage shell lint format messages screens bench-api bench-billing bench-check bench-claim bench-dispatch bench-engine bench-kinds bench-ledger train evaluate fuzz-api
 
 help:              ## this list
 	@grep -E '^[a-z-]+: .*##' Makefile | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 24
 
 run:               ## everything, in the foreground, on http://127.0.0.1:8000 (PORT=… for another port)
 	@$(DEVSTACK) run
+
+run-demo:          ## the same, with plans to buy at a Stripe on loopback (docs/stripe-double.md)
+	@$(DEVSTACK) run-demo
 
 run-gpu-demo:      ## the same, scored by a real RunPod worker behind a RunPod on loopback (docs/runpod.md)
 	@$(DEVSTACK) run-gpu-demo

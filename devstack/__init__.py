@@ -5,7 +5,7 @@ Standard library only, because it runs before anything is installed; nothing of 
     __main__    the command line              commands   run, stop, reset, logs, manage
     checkout    where things lie              testing    test, lint: throw-away services around pytest
     install     .venv and its stamp           browser    which Chromium the browser tests drive
-    programs    THE TABLE of processes        gpu_demo   the same with the loopback RunPod
+    programs    THE TABLE of processes        gpu_demo, payment_demo   with the loopback RunPod, Stripe
     rehearsal   the product for one tool      stack      steps, programs, ready line: up, watch, down
     supervisor  starts, restarts, stops       child      one supervised process
     django_commands  migrations and the like, in the virtual environment

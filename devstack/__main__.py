@@ -48,6 +48,7 @@ def _dispatch(arguments: argparse.Namespace, checkout: Checkout) -> int:
         case "python":
             return testing.python(checkout, arguments.rest)
     plain = {
+        "run-demo": commands.run_demo,
         "run-gpu-demo": commands.run_gpu_demo,
         "stop": commands.stop,
         "reset": commands.reset,
@@ -75,6 +76,7 @@ def _parser() -> argparse.ArgumentParser:
     commands_ = parser.add_subparsers(dest="command", required=True)
     for name, text in (
         ("run", "install what is missing and run everything until Ctrl-C"),
+        ("run-demo", "the same, with plans that can be bought at the loopback Stripe"),
         ("run-gpu-demo", "the same, with the loopback RunPod in the place of the real one"),
         ("stop", "end what runs in this checkout"),
         ("reset", "delete its data (CONFIRM=1)"),

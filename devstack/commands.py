@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from devstack import gpu_demo, install, leftovers, ports, programs
+from devstack import gpu_demo, install, leftovers, payment_demo, ports, programs
 from devstack.checkout import Checkout
 from devstack.console import Console
 from devstack.errors import DevstackError, Stopped
@@ -29,7 +29,7 @@ STOP_SECONDS = 40.0
 LEFTOVER_SECONDS = 15.0
 LOG_LINES = "100"
 # What `make reset` deletes below var/; other folders there (bases, training runs) are not the stack's.
-STATE = ("postgres", "postgres.new", "redis", "runpod", "log", "dev.env", "secret-key", "report-key")
+STATE = ("postgres", "postgres.new", "redis", "runpod", "stripe.json", "log", "dev.env", "secret-key", "report-key")
 STATE_PATTERNS = ("beat-schedule*",)
 
 
@@ -76,6 +76,14 @@ def run_gpu_demo(checkout: Checkout) -> int:
     """The same, scored by the worker of RunPod's SDK behind the loopback RunPod."""
     stack = gpu_demo.stack(checkout, host_of(person_environment(checkout)), ports.free_port())
     return run(checkout, stack, extras=install.GPU_DEMO_EXTRAS)
+
+
+def run_demo(checkout: Checkout) -> int:
+    """The same, with plans that can be bought at the loopback Stripe."""
+    given = person_environment(checkout)
+    return run(
+        checkout, payment_demo.stack(checkout, host_of(given), given, ports.free_port()), extras=install.DEMO_EXTRAS
+    )
 
 
 def host_of(given: Mapping[str, str]) -> str:

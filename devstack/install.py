@@ -17,7 +17,8 @@ from devstack.supervisor import Supervisor
 OLDEST_PYTHON = (3, 11)
 RUN_EXTRAS = ("cpu", "dev")
 GPU_DEMO_EXTRAS = (*RUN_EXTRAS, "gpu-demo")
-ALL_EXTRAS = (*GPU_DEMO_EXTRAS, "train", "corpus", "test", "lint")
+DEMO_EXTRAS = (*RUN_EXTRAS, "demo")
+ALL_EXTRAS = (*GPU_DEMO_EXTRAS, "demo", "train", "corpus", "test", "lint")
 STAMP = ".inkcloak-installed"
 UNPACKING = "Installing collected packages:"  # pip's last word before it falls silent for the longest part
 TELLING = ("Collecting", "Downloading", "Building", "Obtaining")
