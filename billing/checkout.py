@@ -60,8 +60,8 @@ def _start(account: Account, lookup_key: str, language: str, now: datetime) -> C
         return payment_errors.already_subscribed()
     for row in Checkout.objects.filter(account=account, livemode=customer.livemode, status=OPEN):
         session = stripe_client.checkout(row.stripe_id)
-        if session.status == OPEN and row.lookup_key == lookup_key:
-            return row
+        if session.status == OPEN and row.lookup_key == lookup_key and session.customer == customer.stripe_id:
+            return row  # a deleted customer's page stays open, and nobody can pay on it
         if session.status == OPEN:
             session = _expire(session)
         if _note(row, session, now) == COMPLETE:

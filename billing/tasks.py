@@ -55,9 +55,10 @@ def catch_up_with_stripe() -> None:
     if not stripe_client.is_set_up():
         return
     now = timezone.now()
+    at_night = now.hour == NIGHT_HOUR
     try:
-        webhooks.catch_up(now=now)
-        if now.hour == NIGHT_HOUR:
+        webhooks.catch_up(now=now, hours=webhooks.WHOLE_LIST_HOURS if at_night else webhooks.LOOK_BACK_HOURS)
+        if at_night:
             subscriptions.sync_everybody(now=now)
     except stripe_client.StripeError as error:
         log.warning("not caught up with Stripe: %s", error.code)

@@ -31,6 +31,7 @@ FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 30, 6 * 3600
 MOST_ATTEMPTS = 30  # about a week
 DUE_ROWS = 500  # of one sweep
 LOOK_BACK_HOURS = 48  # how far the list of events is read, before the newest one that is known
+WHOLE_LIST_HOURS = 29 * 24  # likewise each night: one event that came by may hide days without any; Stripe keeps 30
 WRONG_MODE = "wrong mode"
 # Of people and their cards: no effect needs it, so it isn't kept.
 PERSONAL = {
@@ -125,11 +126,11 @@ def due(*, now: datetime) -> list[uuid.UUID]:
     return list(rows.order_by("next_try_at").values_list("pk", flat=True)[:DUE_ROWS])
 
 
-def catch_up(*, now: datetime) -> int:
+def catch_up(*, now: datetime, hours: int = LOOK_BACK_HOURS) -> int:
     """Keeps every event of Stripe's list that no webhook brought; how many. Raises StripeError."""
     newest = StripeEvent.objects.filter(livemode=stripe_client.livemode()).aggregate(at=Max("created_at"))["at"]
     # By Stripe's own clock, which a test clock moves; the overlap is for what got lost between others.
-    since = (newest or now) - timedelta(hours=LOOK_BACK_HOURS)
+    since = (newest or now) - timedelta(hours=hours)
     missed = 0
     for event in stripe_client.events(int(since.timestamp())):
         missed += keep(event, source=StripeEvent.Source.SWEEP, now=now) is not None
