@@ -6,7 +6,7 @@ ARGS ?=
 REPORT ?=
 DEVSTACK = $(PYTHON) -m devstack --with-parent
 
-.PHONY: help run run-demo run-gpu-demo test stop reset logs manage shell lint format messages screens bench-api bench-billing bench-check bench-claim bench-dispatch bench-engine bench-kinds bench-ledger train evaluate fuzz-api
+.PHONY: help run run-demo run-gpu-demo test stop reset logs manage shell lint format messages screens bench-api bench-billing bench-check bench-claim bench-dispatch bench-engine bench-kinds bench-ledger train evaluate fuzz-api soak-billing
 
 help:              ## this list
 	@grep -E '^[a-z-]+: .*##' Makefile | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 24
@@ -53,6 +53,9 @@ screens:           ## a picture of each page, both languages, phone and desktop
 
 fuzz-api:          ## made-up requests to every operation, held against the contract (docs/api-fuzzing.md)
 	@$(DEVSTACK) rehearse tests.fuzz $(ARGS)
+
+soak-billing:      ## random histories of payment against an oracle, and a flood of events (docs/stripe.md)
+	@$(DEVSTACK) test tests/billing/soak/histories.py tests/billing/soak/flood.py -q -s $(ARGS)
 
 bench-api:         ## the API beside a bare view; a key's check; lists of a million; a batch of a thousand texts
 	@$(DEVSTACK) python -m benchmarks.api $(ARGS)

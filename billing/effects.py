@@ -67,6 +67,25 @@ def _invoice_payment(event: StripeEvent, now: datetime) -> str:
     return SYNCED if invoices.sync(invoice_id, row.account, now=now) is not None else GONE
 
 
+def _after_its_invoice(event: StripeEvent, now: datetime) -> None:
+    """A charge's money, and what goes back of it, is filed under its invoice and plan: in whatever order we hear of
+    them, that one is learnt first."""
+    intent = id_of(_about(event).get("payment_intent"))
+    for payment in stripe_client.payments(intent=intent) if intent else ():
+        known = Invoice.objects.filter(stripe_id=payment.invoice, livemode=event.livemode).exists()
+        if not known and payment.intent == intent:
+            _learn_invoice(payment.invoice, now)
+
+
+def _learn_invoice(invoice_id: str, now: datetime) -> None:
+    state = stripe_client.invoice(invoice_id)
+    account = customers.account_of(state.customer)
+    if account is not None:
+        if state.subscription:
+            subscriptions.sync(state.subscription, now=now, account=account)
+        invoices.sync(invoice_id, account, now=now)
+
+
 def _sync_invoice(event: StripeEvent, invoice_id: str, now: datetime) -> str:
     """First its subscription: the invoice is filed under the plan that it is for."""
     rows = Invoice.objects.filter(stripe_id=invoice_id, livemode=event.livemode)
@@ -81,20 +100,24 @@ def _sync_invoice(event: StripeEvent, invoice_id: str, now: datetime) -> str:
     return GONE if invoices.sync(invoice_id, account, now=now) is None else SYNCED
 
 
-def _charge(event: StripeEvent, _now: datetime) -> str:
+def _charge(event: StripeEvent, now: datetime) -> str:
+    _after_its_invoice(event, now)
     return SYNCED if takings.charged(event.object_id) else NO_MONEY
 
 
-def _refunds(event: StripeEvent, _now: datetime) -> str:
+def _refunds(event: StripeEvent, now: datetime) -> str:
+    _after_its_invoice(event, now)
     moved = [takings.refunded(each) for each in stripe_client.refunds(event.object_id)]
     return SYNCED if any(moved) else NO_MONEY
 
 
-def _refund(event: StripeEvent, _now: datetime) -> str:
+def _refund(event: StripeEvent, now: datetime) -> str:
+    _after_its_invoice(event, now)
     return SYNCED if takings.refunded(event.object_id) else NO_MONEY
 
 
-def _dispute(event: StripeEvent, _now: datetime) -> str:
+def _dispute(event: StripeEvent, now: datetime) -> str:
+    _after_its_invoice(event, now)
     return SYNCED if takings.disputed(event.object_id) else NO_MONEY
 
 

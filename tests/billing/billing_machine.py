@@ -292,6 +292,3 @@ class BillingMachine(RuleBasedStateMachine):
             act()
         except (AssertionError, StripeSaysNo):
             happened["refused by Stripe"] += 1
-
-
-

@@ -13,7 +13,7 @@ from django.db.models import Sum
 from stripe_shop import fresh
 
 from billing import plans, revenue, subscriptions, usage
-from billing.models import Account, RevenueEntry, StripeCustomer, StripeEvent, Subscription, WordEntry
+from billing.models import Account, Invoice, RevenueEntry, StripeCustomer, StripeEvent, Subscription, WordEntry
 
 Json = dict[str, Any]
 LIVE = ("trialing", "active", "past_due", "unpaid", "paused", "incomplete")
@@ -139,6 +139,7 @@ def state(now: datetime) -> dict[str, Any]:
     kept: dict[str, Any] = {}
     for name, rows in (
         ("subscriptions", Subscription.objects.order_by("stripe_id")),
+        ("invoices", Invoice.objects.order_by("stripe_id")),
         ("revenue", RevenueEntry.objects.order_by("effect_key")),
         ("events", StripeEvent.objects.order_by("event_id")),
     ):

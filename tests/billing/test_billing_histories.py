@@ -1,5 +1,6 @@
 """Random histories of plans and payment against an oracle, and a flood of events; `make soak-billing` plays many more."""
 
+import billing_flood as flood
 import pytest
 from billing_machine import BillingMachine, happened
 from billing_stage import Clock, Stage, clock
@@ -14,6 +15,7 @@ from tests.loopback.stripe.launcher import LoopbackStripe
 __all__ = ["clock", "stripe", "stripe_server"]
 
 HISTORIES, STEPS = 10, 20
+FLOOD_EVENTS = 250
 
 
 @pytest.mark.django_db
@@ -35,3 +37,14 @@ def play(histories: int, steps: int, *, derandomize: bool = True) -> Hypothesis:
         phases=[Phase.generate],  # a failing history is shown as it was: making it smaller takes minutes
         suppress_health_check=list(HealthCheck),
     )
+
+
+@pytest.mark.django_db
+def test_a_flood_in_any_order_ends_as_the_same_events_in_theirs(
+    stripe_server: LoopbackStripe, settings: LazySettings, clock: Clock
+) -> None:
+    clock.tick = flood.TICK
+    stage = Stage(stripe_server, settings, clock)
+    flood.fill(stage, FLOOD_EVENTS, people=6)
+    said = flood.played(stage, share=0.3)
+    assert said["deliveries"] >= 1.4 * said["events"] >= 1.4 * FLOOD_EVENTS
