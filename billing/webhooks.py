@@ -39,6 +39,7 @@ PERSONAL = {
     *("customer_email", "customer_name", "customer_phone", "customer_address", "customer_details", "customer_tax_ids"),
     *("customer_shipping", "shipping", "shipping_details", "billing_details", "receipt_email", "tax_ids"),
     *("payment_method_details", "card", "source", "client_secret"),
+    "value",  # a tax id's own number
 }
 
 

@@ -371,6 +371,7 @@ LOGGING = {
     "loggers": {
         "httpx": {"level": "WARNING"},
         "stripe": {"level": "WARNING"},  # it would quote what was asked and answered
+        "urllib3": {"level": "WARNING"},  # likewise: a customer is looked for by their address
         "django.request": {"level": "ERROR"},
         "celery.worker.strategy": {"level": "WARNING"},  # one line a task received, one a task done:
         "celery.app.trace": {"level": "WARNING"},  # rows say that better

@@ -1,4 +1,4 @@
-"""Random histories of plans and payment against an oracle, and a flood of events; `make soak-billing` plays many more."""
+"""Random histories of plans and payment against an oracle, and a flood of events. `make soak-billing` plays more."""
 
 import billing_flood as flood
 import pytest
