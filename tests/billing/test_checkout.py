@@ -6,7 +6,7 @@ from django.core.management import call_command
 from django.utils import timezone
 from stripe_shop import Shop, fresh, plan, row, shop, stripe, stripe_server
 
-from billing import checkout, customers, portal, quota, webhooks
+from billing import catalogue, checkout, customers, portal, quota, webhooks
 from billing.accounts import Owner, account_of, allowance_of
 from billing.models import Checkout, StripeCustomer, StripeEvent, Subscription, User
 from billing.plans import FREE
@@ -166,7 +166,8 @@ def test_events_that_never_came_are_found_in_stripes_list(shop: Shop, alice: Use
     shop.stripe.fault("webhook_dropped", times=None)
     shop.stripe.pay(shop.open(account).stripe_id, email=alice.email)
     assert shop.hear() == []
-    assert webhooks.catch_up(now=timezone.now()) == len(shop.stripe.events())
+    told = [each for each in shop.stripe.events() if each["type"] in catalogue.EVENTS]
+    assert webhooks.catch_up(now=timezone.now()) == len(told) > 3
     assert webhooks.catch_up(now=timezone.now()) == 0
     shop.work()
     assert plan(account) == "pro"
