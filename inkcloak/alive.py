@@ -12,10 +12,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from celery import Celery
+from kombu.exceptions import KombuError
 
 from inkcloak import env
 
-ANSWER_SECONDS = 5.0
+ANSWER_SECONDS = 3.0
 # Beat writes its clock to disk every 180 s.
 CLOCK_SECONDS = 600.0
 
@@ -50,10 +51,14 @@ def worker(name: str) -> str:
     """What is wrong with the worker `name` of this host: it must take a message from the broker and answer it."""
     node = f"{name}@{socket.gethostname()}"
     app = Celery(broker=env.text("REDIS_URL"))
-    app.conf.update(broker_connection_retry=False, broker_transport_options={"socket_connect_timeout": ANSWER_SECONDS})
+    app.conf.broker_transport_options = {
+        "socket_connect_timeout": ANSWER_SECONDS,
+        "max_retries": 1,
+        "interval_start": 0,
+    }
     try:
         answered = app.control.inspect(destination=[node], timeout=ANSWER_SECONDS).ping()
-    except (OSError, app.connection_for_read().connection_errors) as error:
+    except (OSError, KombuError) as error:
         return f"no broker: {type(error).__name__}"  # its words could quote the broker's address, with the password
     finally:
         app.close()
