@@ -116,10 +116,12 @@ class Stage:
 
     def wait(self, seconds: int) -> None:
         """Nobody is away for longer than Stripe remembers events."""
-        days = (self.clock() - self.was_up).days + seconds / 86_400
-        if days > LONGEST_AWAY_DAYS:
-            self.night()
-        self.clock.move_to(self.stripe.advance(seconds=seconds))
+        while seconds > 0:
+            step = min(seconds, LONGEST_AWAY_DAYS * 86_400)
+            if (self.clock() - self.was_up).days + step / 86_400 > LONGEST_AWAY_DAYS:
+                self.night()
+            self.clock.move_to(self.stripe.advance(seconds=step))
+            seconds -= step
 
     def post(self, path: str, body: str, headers: dict[str, str]) -> int:
         """As Stripe does; a worker takes up at once what is new."""

@@ -14,7 +14,7 @@ from tests.loopback.stripe.launcher import LoopbackStripe
 
 __all__ = ["clock", "stripe", "stripe_server"]
 
-HISTORIES, STEPS = 10, 20
+HISTORIES, STEPS = 8, 12
 FLOOD_EVENTS = 250
 
 
