@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import yaml
@@ -19,9 +20,8 @@ SECRETS_MOUNT = "/run/secrets"
 VARIABLE = re.compile(r"(?<!\$)\$\{(\w+)(?::([-?])([^}]*))?\}")
 
 
-def compose(**env: str) -> dict[str, Any]:
+def compose(given: Mapping[str, str] = MappingProxyType({"SITE": SITE})) -> dict[str, Any]:
     """The file as Compose reads it with this `.env`; KeyError for a needed variable that is not there."""
-    given = {"SITE": SITE} | env
 
     def filled(found: re.Match[str]) -> str:
         name, kind, rest = found.groups()

@@ -23,8 +23,8 @@ from devstack.postgres import Postgres, find_binaries
 from devstack.privileges import before_exec, give
 from devstack.redis_server import find_binary
 
-END_SECONDS = 20
-READY_SECONDS = 60.0
+END_SECONDS = 60
+READY_SECONDS = 120.0
 CHECKOUT = Checkout(root=composed.ROOT, venv=Path(sys.prefix), var=composed.ROOT / "var")
 # The log's words when a service is ready.
 READY = {
@@ -81,10 +81,8 @@ class Deployment:
         """Of one service."""
         places = {"PATH": self._path(), "HTTP_PORT": str(self.ports["http"]), "HTTPS_PORT": str(self.ports["https"])}
         proxy = {"HEALTH_PORT": str(self.ports["health"]), "UPSTREAM": f"127.0.0.1:{self.ports['web']}"}
-        proxy |= {
-            "WAIT": "1s",
-            "SITE": f"http://127.0.0.1:{self.ports['http']}",
-        }  # no certificate authority is reached from here
+        # Plain http: no certificate authority is reached from here.
+        proxy |= {"WAIT": "1s", "SITE": f"http://127.0.0.1:{self.ports['http']}"}
         own = places | proxy if service == "proxy" else places
         return composed.environment(service, self.secrets) | own
 
@@ -152,7 +150,7 @@ class Deployment:
                 text=True,
                 capture_output=True,
                 preexec_fn=before_exec(signal.SIGTERM, server.identity),
-                timeout=60,
+                timeout=120,
                 check=False,
             )
             assert done.returncode == 0, done.stderr
@@ -179,7 +177,7 @@ class Deployment:
     def _run(self, line: Sequence[str], env: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
         program = str(shutil.which(line[0], path=env["PATH"]))
         return subprocess.run(
-            [program, *line[1:]], cwd=self._cwd(), env=env, capture_output=True, text=True, timeout=90, check=False
+            [program, *line[1:]], cwd=self._cwd(), env=env, capture_output=True, text=True, timeout=180, check=False
         )
 
     def _cwd(self) -> Path:

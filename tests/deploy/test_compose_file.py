@@ -1,6 +1,7 @@
 """docker-compose.yml: read by a parser of the specification, and every service closed as far as its work allows."""
 
 import re
+import tomllib
 
 import compose_spec
 import composed
@@ -29,9 +30,16 @@ def test_it_has_the_services_that_the_product_needs() -> None:
 
 
 def test_it_needs_the_name_of_the_site() -> None:
-    with pytest.raises(KeyError):
-        composed.VARIABLE.sub(lambda found: {}[found[1]], "${SITE:?the host name}")
-    assert "${SITE:?" in composed.COMPOSE_FILE.read_text()
+    with pytest.raises(KeyError, match="SITE"):
+        composed.compose({})
+    assert SERVICES["web"]["environment"]["PUBLIC_URL"] == f"https://{composed.SITE}"
+
+
+def test_it_runs_this_release_unless_told_otherwise() -> None:
+    version = tomllib.loads((composed.ROOT / "pyproject.toml").read_text())["project"]["version"]
+    assert {SERVICES[name]["image"] for name in APP} == {f"inkcloak:{version}"}
+    other = composed.compose({"SITE": composed.SITE, "INKCLOAK_VERSION": "9.8.7"})["services"]
+    assert (other["web"]["image"], other["proxy"]["image"]) == ("inkcloak:9.8.7", "inkcloak-proxy:9.8.7")
 
 
 @pytest.mark.parametrize("name", SERVICES)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import composed
+import pytest
 
 EXAMPLE = (composed.ROOT / ".env.example").read_text()
 # Notes each name that settings.py asks for. A flag that opens more settings is on, DEBUG is off.
@@ -20,19 +21,24 @@ print(json.dumps(sorted(asked)))
 """
 
 
-def read_by_settings() -> set[str]:
-    opened = {"DEBUG": "0", "DATABASE_POOL": "1", "INKCLOAK_IGNORE_DEV_ENV": "1", "SECRET_KEY": "x" * 50}
-    opened |= {"DATABASE_URL": "postgresql://nobody@127.0.0.1:1/none", "REDIS_URL": "redis://127.0.0.1:1/0"}
+def said_by(code: str, **changes: str) -> str:
+    """What Python says with settings as in production and these changes."""
+    production = {"DEBUG": "0", "DATABASE_POOL": "1", "INKCLOAK_IGNORE_DEV_ENV": "1", "SECRET_KEY": "x" * 50}
+    addresses = {"DATABASE_URL": "postgresql://nobody@127.0.0.1:1/none", "REDIS_URL": "redis://127.0.0.1:1/0"}
     done = subprocess.run(
-        [sys.executable, "-c", RECORDER],
+        [sys.executable, "-c", code],
         cwd=composed.ROOT,
-        env={"PATH": os.environ["PATH"]} | opened,
+        env={"PATH": os.environ["PATH"]} | production | addresses | changes,
         capture_output=True,
         text=True,
         timeout=60,
         check=True,
     )
-    return set(json.loads(done.stdout))
+    return done.stdout.strip()
+
+
+def read_by_settings() -> set[str]:
+    return set(json.loads(said_by(RECORDER)))
 
 
 def test_it_documents_every_setting_and_no_other() -> None:
@@ -65,3 +71,12 @@ def test_each_line_stands_for_a_value_that_may_be_left_as_it_is() -> None:
         "",
         "",
     )
+
+
+@pytest.mark.parametrize(
+    ("security", "flags"),
+    [("", "True False"), ("starttls", "True False"), ("tls", "False True"), ("none", "False False")],
+)
+def test_mail_is_encrypted_unless_somebody_says_no(security: str, flags: str) -> None:
+    ask = "from inkcloak import settings as s; print(s.EMAIL_USE_TLS, s.EMAIL_USE_SSL)"
+    assert said_by(ask, EMAIL_SECURITY=security) == flags
