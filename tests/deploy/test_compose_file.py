@@ -10,6 +10,7 @@ import yaml
 from django.conf import settings
 
 SERVICES = composed.services()
+GUIDE = composed.ROOT / "docs" / "deploy.md"
 APP = [name for name, service in SERVICES.items() if service["image"].startswith("inkcloak:")]
 # A tag of its own: at least a version of two numbers, never a word.
 PINNED = re.compile(r"[a-z/-]+:\d+\.\d+(\.\d+)?(-[a-z0-9.]+)?")
@@ -127,5 +128,17 @@ def test_the_database_has_a_connection_for_everybody() -> None:
 
 
 def test_it_takes_from_env_what_the_guide_says() -> None:
-    guide = (composed.ROOT / "docs" / "deploy.md").read_text()
+    guide = GUIDE.read_text()
     assert [name for name in composed.variables() if f"`{name}" not in guide] == []
+
+
+def test_the_guide_changes_what_is_there() -> None:
+    """Its override for several machines names services, networks and secrets of the file."""
+    (block,) = re.findall(r"```yaml\n(.*?)```", GUIDE.read_text(), re.DOTALL)
+    override, base = yaml.safe_load(block), composed.compose()
+    assert set(override["services"]) <= set(base["services"])
+    assert set(override["networks"]) <= set(base["networks"])
+    whole = base["services"]["web"] | override["services"]["web"]
+    merged = base | {"services": base["services"] | {"web": whole}, "networks": base["networks"] | override["networks"]}
+    assert "web" in compose_spec.PyCompose.from_yaml(yaml.safe_dump(merged)).service_names()
+    assert [name for name in re.findall(r"`secrets/([a-z_]+)`", GUIDE.read_text()) if name not in base["secrets"]] == []
