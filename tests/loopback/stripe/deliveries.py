@@ -13,8 +13,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import aiohttp
-
 from stripe import WebhookSignature
+
 from tests.loopback.stripe.clock import HOUR
 from tests.loopback.stripe.faults import Fault
 from tests.loopback.stripe.guard import is_loopback

@@ -9,9 +9,9 @@ import typing
 from functools import cache
 from typing import Any, ForwardRef, NotRequired, Required, Union, get_args, get_origin
 
+from stripe._stripe_object import UntypedStripeObject
 from typing_extensions import is_typeddict
 
-from stripe._stripe_object import UntypedStripeObject
 from tests.loopback.stripe.errors import Refusal
 
 COMMON = {"expand"}

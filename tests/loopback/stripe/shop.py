@@ -6,6 +6,7 @@ Amounts in minor units. Everything goes through the SDK, as the product's own ca
 from typing import Any
 
 from stripe import StripeClient
+
 from tests.loopback.stripe.client import Director
 
 HOOK = "http://127.0.0.1:9/webhooks/stripe/"  # nobody listens there: tests hold or take what would be sent
