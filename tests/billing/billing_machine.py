@@ -217,9 +217,15 @@ class BillingMachine(RuleBasedStateMachine):
         self.stage.wait(seconds)
 
     @precondition(anybody_paid)
-    @rule(who=NUMBERS, card=st.sampled_from((GOOD, FAILS_LATER)), days=st.integers(0, 20), told=st.booleans())
-    def renews(self, who: int, card: str, days: int, told: bool) -> None:
-        """A month is over, and perhaps the card was no good; some days later we hear of it, or don't."""
+    @rule(who=NUMBERS, card=st.sampled_from((GOOD, FAILS_LATER)), days=st.integers(0, 20), told=st.booleans(),
+          verb=st.sampled_from((None, "cancel", "resume", "pause", "unpause", "change")))  # fmt: skip
+    def renews(self, who: int, card: str, days: int, told: bool, verb: str | None) -> None:
+        """A month is over, for which something was asked before, and perhaps the card was no good; some days later we
+        hear of it, or don't."""
+        if verb == "change":
+            self.change(who, PLANS[days % 3], "month", looked=False)
+        elif verb:
+            self.ask(who, verb, twice=False)
         self.another_card(who, card)
         self.stage.wait((31 + days) * DAY)
         happened["renewals"] += 1

@@ -119,6 +119,7 @@ class Stage:
         while seconds > 0:
             step = min(seconds, LONGEST_AWAY_DAYS * 86_400)
             if (self.clock() - self.was_up).days + step / 86_400 > LONGEST_AWAY_DAYS:
+                self.stripe.clear_faults()  # a night that fails is repeated before it is too late
                 self.night()
             self.clock.move_to(self.stripe.advance(seconds=step))
             seconds -= step
