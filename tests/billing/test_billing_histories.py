@@ -14,8 +14,8 @@ from tests.loopback.stripe.launcher import LoopbackStripe
 
 __all__ = ["clock", "stripe", "stripe_server"]
 
-HISTORIES, STEPS = 8, 12
-FLOOD_EVENTS = 250
+HISTORIES, STEPS = 6, 12
+FLOOD_EVENTS = 150
 
 
 @pytest.mark.django_db
