@@ -51,6 +51,8 @@ def invite(request: HttpRequest) -> HttpResponse:
 @require_POST
 def revoke(request: HttpRequest, invitation_id: uuid.UUID) -> HttpResponse:
     account = owned_account(person(request))
+    if not account.invitations.filter(pk=invitation_id).exists():
+        raise Http404
     if seats.revoke(account=account, invitation_id=invitation_id, now=timezone.now()):
         messages.success(request, _("The invitation has ended: its link works no longer."))
     return redirect("billing:team")

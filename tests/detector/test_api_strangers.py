@@ -19,7 +19,8 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 from pytest_django import Settings
 
-from billing.models import ApiKey, User
+from billing import seats
+from billing.models import Account, ApiKey, Invitation, Membership, User
 from detector import sharing
 from detector.models import Batch, Share, Submission, WebhookDelivery, WebhookEndpoint
 from detector.views import upload
@@ -28,7 +29,16 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("champion")]
 
 API = "api/v1/"
 METHODS = ("get", "post", "delete", "put", "patch")
-ROWS: tuple[type[Model], ...] = (Submission, Batch, Share, WebhookEndpoint, WebhookDelivery, ApiKey)
+ROWS: tuple[type[Model], ...] = (
+    Submission,
+    Batch,
+    Share,
+    WebhookEndpoint,
+    WebhookDelivery,
+    ApiKey,
+    Membership,
+    Invitation,
+)
 NAMES = re.compile(r"<(?:\w+:)?(\w+)>|\(\?P<(\w+)>")
 # Addresses that name nothing which belongs to an account.
 NOBODYS = {
@@ -37,6 +47,7 @@ NOBODYS = {
     "s/": "a share link: whoever has it may read",
     "accuracy/": "a picture of a public report",
     "hooks/runpod/": "a machine's, with a secret",
+    "team/join/": "a link from a mail: only who has the address in it may take it",
 }
 
 
@@ -50,6 +61,11 @@ def hers(alice: User, settings: Settings) -> dict[str, str]:
     drawn = uuid.uuid4()
     factories.accepted(owner, samples.SPANISH, nonce=upload._number(drawn, 0))
     endpoint = webhook_rows.endpoint(alice).endpoint
+    team = caller.key.account
+    Account.objects.filter(pk=team.pk).update(plan_name="team", plan_version=1)
+    team.refresh_from_db()
+    colleague = Membership.objects.create(account=team, user=factories.person("dora"))
+    invited = seats.invite(account=team, email="erin@example.com", role="member", by=alice, now=timezone.now())
     return {
         "detection_id": str(done.pk),
         "submission_id": str(done.pk),
@@ -59,7 +75,14 @@ def hers(alice: User, settings: Settings) -> dict[str, str]:
         "webhook_id": str(endpoint.pk),
         "delivery_id": str(webhook_rows.a_message(endpoint).pk),
         "key_id": str(caller.key.pk),
+        "membership_id": str(colleague.pk),
+        "invitation_id": str(invited.pk),
     }
+
+
+def nobodys(hers: dict[str, str]) -> dict[str, str]:
+    """Ids that nobody has."""
+    return {name: "999999999" if name == "membership_id" else str(uuid.uuid4()) for name in hers}
 
 
 def patterns(resolver: URLResolver, before: str = "") -> Iterator[tuple[str, URLPattern]]:
@@ -104,10 +127,10 @@ def test_every_name_in_an_address_has_an_owner_here(hers: dict[str, str]) -> Non
 
 def test_by_the_api_a_strangers_ids_are_nobodys(hers: dict[str, str], charlie: User, bob: User) -> None:
     callers = [Caller(charlie), Caller(bob), Caller(charlie, live=False)]
-    nobodys, rows = {name: str(uuid.uuid4()) for name in hers}, counted()
+    rows = counted()
     for caller in callers:
         for method, address in api_calls():
-            for ids in (hers, nobodys):
+            for ids in (hers, nobodys(hers)):
                 answer = getattr(caller.client, method)(spelt(address, ids), headers=caller.headers())
                 # Webhooks are nothing for a test key, whosever they are.
                 closed = not caller.key.live and "/webhooks/" in address
@@ -119,10 +142,10 @@ def test_by_the_api_a_strangers_ids_are_nobodys(hers: dict[str, str], charlie: U
 def test_by_the_pages_a_strangers_ids_are_nobodys(
     hers: dict[str, str], charlie: User, bob: User, client_of: Callable[[User], Client]
 ) -> None:
-    nobodys, rows = {name: str(uuid.uuid4()) for name in hers}, counted()
+    rows = counted()
     for client in (client_of(charlie), client_of(bob), Client()):
         for address in pages():
-            for ids in (hers, nobodys):
+            for ids in (hers, nobodys(hers)):
                 found = {shown_at(client, method, spelt(address, ids)) for method in ("get", "post")}
                 assert found - {"405"} in ({"404"}, {"login"}), (address, found)
     assert counted() == rows
