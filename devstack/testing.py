@@ -26,8 +26,8 @@ LINTERS: tuple[tuple[str, ...], ...] = (
     ("mypy", "."),
     ("manage.py", "makemigrations", "--check", "--dry-run"),
 )
-# Folders whose tests start whole stacks with servers of their own.
-WITH_OWN_STACKS = ("tests/flows", "tests/devstack")
+# Tests that need none of our servers: they start whole stacks of their own, or calculate. About half of the time.
+BESIDE = ("tests/flows", "tests/devstack", "tests/deploy", "tests/pod")
 END_SECONDS = 30
 FORMATTERS: tuple[tuple[str, ...], ...] = (("ruff", "check", "--fix", "."), ("ruff", "format", "."))
 
@@ -71,12 +71,11 @@ def test(checkout: Checkout, arguments: Sequence[str]) -> int:
 
 
 def _all(checkout: Checkout, supervisor: Supervisor, env: Mapping[str, str], log: Path) -> int:
-    """Every test: those with stacks of their own wait most of their time, so they run beside the others. The worse
-    status of the two."""
-    rest = [f"--ignore={folder}" for folder in WITH_OWN_STACKS]
+    """Every test, in two halves at the same time: much of it is waiting. The worse status of the two."""
+    rest = [f"--ignore={folder}" for folder in BESIDE]
     with log.open("wb") as output:
         beside = subprocess.Popen(
-            _pytest(checkout, WITH_OWN_STACKS),
+            _pytest(checkout, BESIDE),
             cwd=checkout.root,
             env=_of_its_own(env),
             stdout=output,
@@ -88,7 +87,7 @@ def _all(checkout: Checkout, supervisor: Supervisor, env: Mapping[str, str], log
         supervisor.wait_until(lambda: beside.poll() is not None)
     finally:
         _end(beside)
-        sys.stdout.write(f"\n{' and '.join(WITH_OWN_STACKS)}, which ran beside the tests above:\n")
+        sys.stdout.write(f"\n{' and '.join(BESIDE)}, which ran beside the tests above:\n")
         sys.stdout.write(log.read_text(encoding="utf-8", errors="replace"))
         sys.stdout.flush()
     return max(status, abs(int(beside.returncode)))
