@@ -18,7 +18,7 @@ from billing import (
     payment_admin,  # noqa: F401 (registers its pages)
 )
 from billing.models import Account, ApiKey, Membership, Meter, User, WordEntry
-from billing.read_only_admin import ReadOnly
+from inkcloak.read_only_admin import ReadOnlyAdmin
 
 
 class Memberships(TabularInline):  # type: ignore[misc]
@@ -44,12 +44,12 @@ class AccountAdmin(ModelAdmin):  # type: ignore[misc]
 
 
 @admin.register(Meter)
-class MeterAdmin(ReadOnly):
+class MeterAdmin(ReadOnlyAdmin):
     list_display = ("holder", "unit", "period_start", "used", "held", "limit")
 
 
 @admin.register(ApiKey)
-class ApiKeyAdmin(ReadOnly):
+class ApiKeyAdmin(ReadOnlyAdmin):
     """Who holds keys. A leaked one can be revoked here too."""
 
     list_display = ("hint", "name", "account", "live", "created_at", "last_used_at", "expires_at", "revoked_at")
@@ -68,7 +68,7 @@ class ApiKeyAdmin(ReadOnly):
 
 
 @admin.register(WordEntry)
-class WordEntryAdmin(ReadOnly):
+class WordEntryAdmin(ReadOnlyAdmin):
     list_display = ("at", "account", "kind", "words", "check_id")
     list_filter = ("kind",)
     list_select_related = ("account",)
@@ -90,7 +90,7 @@ class EmailAddresses(EmailAddressAdmin, ModelAdmin):  # type: ignore[misc]
 
 
 @admin.register(Authenticator)
-class SecondFactors(ReadOnly):
+class SecondFactors(ReadOnlyAdmin):
     """That somebody has one, and since when; its secret is shown to nobody. Deleting it lets a person in again who
     lost it."""
 

@@ -8,11 +8,11 @@ from django.utils.translation import gettext_lazy as _
 
 from billing import webhooks
 from billing.models import Checkout, Invoice, RevenueEntry, StripeCustomer, StripeEvent, Subscription
-from billing.read_only_admin import ReadOnly
+from inkcloak.read_only_admin import ReadOnlyAdmin
 
 
 @admin.register(StripeEvent)
-class StripeEventAdmin(ReadOnly):
+class StripeEventAdmin(ReadOnlyAdmin):
     """What came, what became of it, and what waits with which error."""
 
     list_display = ("received_at", "type", "object_id", "outcome", "done_at", "attempts", "error_code", "livemode")
@@ -32,7 +32,7 @@ class StripeEventAdmin(ReadOnly):
 
 
 @admin.register(Subscription)
-class SubscriptionAdmin(ReadOnly):
+class SubscriptionAdmin(ReadOnlyAdmin):
     list_display = ("account", "plan", "interval", "currency", "status", "period_end", "cancels_at", "livemode")
     list_filter = ("status", "plan", "interval", "currency", "livemode")
     list_select_related = ("account",)
@@ -40,7 +40,7 @@ class SubscriptionAdmin(ReadOnly):
 
 
 @admin.register(Invoice)
-class InvoiceAdmin(ReadOnly):
+class InvoiceAdmin(ReadOnlyAdmin):
     list_display = ("created_at", "account", "number", "status", "plan", "total_cents", "paid_cents", "currency")
     list_filter = ("status", "plan", "currency", "livemode")
     list_select_related = ("account",)
@@ -49,7 +49,7 @@ class InvoiceAdmin(ReadOnly):
 
 
 @admin.register(RevenueEntry)
-class RevenueEntryAdmin(ReadOnly):
+class RevenueEntryAdmin(ReadOnlyAdmin):
     list_display = ("at", "kind", "amount_cents", "currency", "plan", "account_id", "invoice", "livemode")
     list_filter = ("kind", "plan", "currency", "livemode")
     search_fields = ("effect_key", "invoice")
@@ -57,14 +57,14 @@ class RevenueEntryAdmin(ReadOnly):
 
 
 @admin.register(StripeCustomer)
-class StripeCustomerAdmin(ReadOnly):
+class StripeCustomerAdmin(ReadOnlyAdmin):
     list_display = ("account", "stripe_id", "livemode", "created_at", "deleted_at")
     list_select_related = ("account",)
     search_fields = ("stripe_id", "account__name")
 
 
 @admin.register(Checkout)
-class CheckoutAdmin(ReadOnly):
+class CheckoutAdmin(ReadOnlyAdmin):
     list_display = ("created_at", "account", "lookup_key", "status", "livemode")
     list_filter = ("status", "livemode")
     list_select_related = ("account",)

@@ -1,35 +1,25 @@
 """Staff's view of checks, webhooks and share links: looking only. No secret, message or text; of addresses, hosts."""
 
-from typing import Any
 from urllib.parse import urlsplit
 
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
-from unfold.admin import ModelAdmin
 
 from detector import economics, sharing
 from detector.models import Share, Submission, WebhookDelivery, WebhookEndpoint
 from inkcloak import money
+from inkcloak.read_only_admin import ReadOnlyAdmin
 
 
-class ReadOnly(ModelAdmin):  # type: ignore[misc]
+class Log(ReadOnlyAdmin):
     """Written by the product alone."""
 
     show_full_result_count = False  # the log is long, and counting it reads it whole
 
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
 
 @admin.register(WebhookEndpoint)
-class WebhookEndpointAdmin(ReadOnly):
+class WebhookEndpointAdmin(Log):
     """Where accounts want to hear of things, and whether we gave up on it."""
 
     list_display = ("id", "account", "host", "events", "created_at", "disabled_at", "disabled_reason")
@@ -54,7 +44,7 @@ class WebhookEndpointAdmin(ReadOnly):
 
 
 @admin.register(WebhookDelivery)
-class WebhookDeliveryAdmin(ReadOnly):
+class WebhookDeliveryAdmin(Log):
     """The log, without what was sent."""
 
     list_display = (
@@ -108,7 +98,7 @@ class WebhookDeliveryAdmin(ReadOnly):
 
 
 @admin.register(Share)
-class ShareAdmin(ReadOnly):
+class ShareAdmin(Log):
     """Links that work. What somebody shows to the world under our name can be taken down here."""
 
     list_display = ("id", "submission_id", "with_text", "created_at", "expires_at")
@@ -128,7 +118,7 @@ class ShareAdmin(ReadOnly):
 
 
 @admin.register(Submission)
-class SubmissionAdmin(ReadOnly):
+class SubmissionAdmin(Log):
     """A check and what it cost us. Its text, its name and what its owner wrote about it are neither shown nor read."""
 
     list_display = ("id", "account_id", "status", "characters", "model_version_id", "accepted_at")

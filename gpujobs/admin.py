@@ -7,8 +7,8 @@ from django.http import HttpRequest
 from unfold.admin import ModelAdmin, TabularInline
 
 from gpujobs import budget_admin, price_admin  # noqa: F401 (registers)
-from gpujobs.admin_base import ReadOnly
 from gpujobs.models import AliasMove, GpuRun, ModelAlias, ModelVersion, RoutingChange, RunEvent
+from inkcloak.read_only_admin import ReadOnly, ReadOnlyAdmin
 
 
 class RunEvents(ReadOnly, TabularInline):  # type: ignore[misc]
@@ -16,7 +16,7 @@ class RunEvents(ReadOnly, TabularInline):  # type: ignore[misc]
 
 
 @admin.register(GpuRun)
-class GpuRunAdmin(ReadOnly, ModelAdmin):  # type: ignore[misc]
+class GpuRunAdmin(ReadOnlyAdmin):
     list_display = ("id", "status", "backend", "model_version", "texts", "tokens", "execution_ms", "created_at")
     list_filter = ("status", "backend", "model_version")
     exclude = ("result",)  # offsets tell the shape of a customer's text
@@ -42,15 +42,15 @@ class RoutingChangeAdmin(ModelAdmin):  # type: ignore[misc]
 
 
 @admin.register(ModelVersion)
-class ModelVersionAdmin(ReadOnly, ModelAdmin):  # type: ignore[misc]
+class ModelVersionAdmin(ReadOnlyAdmin):
     list_display = ("version", "name", "created_at")
 
 
 @admin.register(ModelAlias)
-class ModelAliasAdmin(ReadOnly, ModelAdmin):  # type: ignore[misc]
+class ModelAliasAdmin(ReadOnlyAdmin):
     list_display = ("name", "version")
 
 
 @admin.register(AliasMove)
-class AliasMoveAdmin(ReadOnly, ModelAdmin):  # type: ignore[misc]
+class AliasMoveAdmin(ReadOnlyAdmin):
     list_display = ("alias", "previous", "current", "reason", "moved_by", "moved_at")

@@ -15,10 +15,11 @@ from unfold.admin import ModelAdmin
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from gpujobs import budget_changes, budget_reading, budget_words, estimates
-from gpujobs.admin_base import DollarField, ReadOnly
+from gpujobs.admin_base import DollarField
 from gpujobs.models import AuditEntry, Budget, BudgetNotice, BudgetOverride, BudgetReservation
 from inkcloak import money
 from inkcloak.errors import DomainError
+from inkcloak.read_only_admin import ReadOnlyAdmin
 
 NONE = "–"
 FIELDS = ("scope", "service", "account_id", "period", "zone", "soft_nanousd", "hard_nanousd", "active")
@@ -184,12 +185,12 @@ class BudgetOverrideAdmin(ModelAdmin):  # type: ignore[misc]
 
 
 @admin.register(BudgetNotice)
-class BudgetNoticeAdmin(ReadOnly, ModelAdmin):  # type: ignore[misc]
+class BudgetNoticeAdmin(ReadOnlyAdmin):
     list_display = ("at", "budget", "level", "period_start", "resets_at")
 
 
 @admin.register(BudgetReservation)
-class BudgetReservationAdmin(ReadOnly, ModelAdmin):  # type: ignore[misc]
+class BudgetReservationAdmin(ReadOnlyAdmin):
     list_display = ("created_at", "status", "service", "run_id", "amount", "expires_at")
     list_filter = ("status", "service")
 
@@ -199,6 +200,6 @@ class BudgetReservationAdmin(ReadOnly, ModelAdmin):  # type: ignore[misc]
 
 
 @admin.register(AuditEntry)
-class AuditEntryAdmin(ReadOnly, ModelAdmin):  # type: ignore[misc]
+class AuditEntryAdmin(ReadOnlyAdmin):
     list_display = ("at", "actor", "action", "subject", "reason")
     list_filter = ("action",)

@@ -1,4 +1,4 @@
-"""ReadOnly: an admin page of rows that the product alone writes."""
+"""Admin pages of rows that the product alone writes: ReadOnly, also for inlines, and ReadOnlyAdmin."""
 
 from typing import Any
 
@@ -6,10 +6,10 @@ from django.http import HttpRequest
 from unfold.admin import ModelAdmin
 
 
-class ReadOnly(ModelAdmin):  # type: ignore[misc]
+class ReadOnly:
     """Nothing is added, changed or deleted by hand."""
 
-    def has_add_permission(self, request: HttpRequest) -> bool:
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
@@ -17,3 +17,7 @@ class ReadOnly(ModelAdmin):  # type: ignore[misc]
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
+
+
+class ReadOnlyAdmin(ReadOnly, ModelAdmin):  # type: ignore[misc]
+    """A model's page for looking only."""
